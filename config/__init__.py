@@ -1,0 +1,1 @@
+"""Settings and logging; the only reader of the environment."""

@@ -1,0 +1,13 @@
+"""Errors of the `config` package.
+
+    ConfigError
+    └── InvalidSettings
+"""
+
+
+class ConfigError(Exception):
+    """Root of the package's error tree."""
+
+
+class InvalidSettings(ConfigError, ValueError):  # noqa: N818
+    """A setting is wrong; the message names it and what is allowed."""

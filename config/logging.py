@@ -1,0 +1,49 @@
+"""structlog for every process: one event name and fields a line, JSON unless a person is watching.
+
+Log events are listed in docs/operations.md; a test holds the two in step.
+"""
+
+import logging
+import sys
+
+import structlog
+
+from config.settings import Settings
+
+
+def configure(settings: Settings) -> None:
+    """Sets up structlog for this process; libraries that use the standard module go the same way, to stderr."""
+    console = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer() if console else structlog.processors.JSONRenderer(ensure_ascii=False)
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    logging.getLogger("httpx").setLevel(max(level, logging.WARNING))
+
+
+def get_logger(name: str) -> structlog.typing.FilteringBoundLogger:
+    """A logger bound to the component's name."""
+    logger: structlog.typing.FilteringBoundLogger = structlog.get_logger().bind(component=name)
+    return logger

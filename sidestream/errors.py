@@ -1,0 +1,48 @@
+"""Every error that the client package raises.
+
+    SidestreamError
+    ├── InvalidEvent          the event breaks the contract; says the field and what is allowed
+    ├── PublishError          the event was NOT accepted
+    │   ├── RedisUnavailable  Redis is away and there is no spool to take the event
+    │   └── SpoolFull         Redis is away and the spool has reached its bound
+    └── ApiError              the HTTP API answered with an error (has .status and .detail)
+        └── ApiUnavailable    the HTTP API could not be reached
+"""
+
+
+class SidestreamError(Exception):
+    """Root of the client package's error tree."""
+
+
+class InvalidEvent(SidestreamError, ValueError):  # noqa: N818 - the field's term for it
+    """The event breaks the contract. The message names the field, what was given and what is allowed."""
+
+
+class PublishError(SidestreamError):
+    """The event was not accepted; nothing of it was kept."""
+
+
+class RedisUnavailable(PublishError):  # noqa: N818
+    """Redis did not answer and no spool is configured."""
+
+
+class SpoolFull(PublishError):  # noqa: N818
+    """Redis did not answer and the spool file has reached its bound."""
+
+
+class ApiError(SidestreamError):
+    """The HTTP API answered with an error.
+
+    Attributes:
+        status: HTTP status code, 0 when there was no answer.
+        detail: what the API said was wrong.
+    """
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(f"HTTP {status}: {detail}" if status else detail)
+        self.status = status
+        self.detail = detail
+
+
+class ApiUnavailable(ApiError):  # noqa: N818
+    """The HTTP API could not be reached in time."""

@@ -1,0 +1,38 @@
+"""Names of the Redis keys. The only place that spells one."""
+
+from dataclasses import dataclass
+
+GROUP = "memory"
+DEFAULT_PREFIX = "sidestream:"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Redis key names under one prefix (it ends with its own separator, `sidestream:` by default)."""
+
+    prefix: str = DEFAULT_PREFIX
+
+    @property
+    def events(self) -> str:
+        """Stream of all events, read by consumer group `memory`."""
+        return f"{self.prefix}events"
+
+    def tail(self, namespace: str, session_id: str) -> str:
+        """Stream of one session's messages that are not committed to SQLite yet; same entry ids as `events`."""
+        return f"{self.prefix}tail:{len(namespace)}:{namespace}:{session_id}"
+
+    def receipt(self, namespace: str, event_id: str) -> str:
+        """String `<entry id> <digest>` that says an event was accepted; has a TTL."""
+        return f"{self.prefix}receipt:{len(namespace)}:{namespace}:{event_id}"
+
+    def nudge(self, kind: str) -> str:
+        """String with a TTL: a task that drains jobs of this kind has been sent and not started yet."""
+        return f"{self.prefix}nudge:{kind}"
+
+    def query_embedding(self, space: str, digest: str) -> str:
+        """Bytes (float32, little-endian) of one query's embedding; has a TTL."""
+        return f"{self.prefix}qe:{space}:{digest}"
+
+    def heartbeat(self, role: str) -> str:
+        """String, unix seconds: when a worker of this role last did its heartbeat; has a TTL."""
+        return f"{self.prefix}heartbeat:{role}"
