@@ -1,0 +1,172 @@
+"""What the HTTP API takes and answers. The server returns these models and the client reads them.
+
+Results keep fields they do not know, so that an older client reads a newer server. Times are RFC 3339 in JSON.
+"""
+
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_EVENTS = 1_000
+MAX_QUERY_CHARS = 10_000
+
+EventProgress: TypeAlias = Literal["accepted", "stored", "embedded", "summarised", "dead"]
+MemoryKind: TypeAlias = Literal["message", "summary", "fact"]
+ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "facts", "timeline"]
+
+
+class Request(BaseModel):
+    """A body that the API takes; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Result(BaseModel):
+    """Something that the API answers."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class PublishRequest(Request):
+    """`POST /v1/events`: events as docs/events.md defines them, in the order in which they happened."""
+
+    events: list[dict[str, Any]] = Field(min_length=1, max_length=MAX_EVENTS)
+
+
+class PublishResult(Result):
+    """202: every event is durable. `ids` are in the order of the request."""
+
+    ids: list[str]
+    spooled: int = Field(0, ge=0, description="How many of them wait in the server's spool because Redis is away.")
+
+
+class SearchRequest(Request):
+    """`POST /v1/memories/search`: a search within one user's memory."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
+    user_id: str = Field("default", min_length=1)
+    namespace: str = Field("default", min_length=1)
+    session_id: str | None = Field(None, min_length=1, description="Narrows the search to one session.")
+    limit: int = Field(10, ge=1, le=100)
+    kinds: list[MemoryKind] | None = Field(None, min_length=1, description="Absent: every kind.")
+
+
+class Lag(Result):
+    """How far behind the workers are. Nothing known is `None`, not 0."""
+
+    unread: int | None = Field(None, ge=0, description="Events in the stream that are not stored yet.")
+    owed: dict[str, int] = Field(default_factory=dict, description="Jobs that are due, by kind.")
+    oldest_seconds: float | None = Field(None, ge=0, description="Age of the oldest due job.")
+
+
+class Degradation(Result):
+    """A part that works less well for now, and why."""
+
+    part: str
+    reason: str
+
+
+class Provenance(Result):
+    """Where one piece of a context comes from; one for each message, summary and fact in it, in order."""
+
+    part: ContextPart
+    kind: str
+    id: int | None = None
+    event_id: str | None = None
+    session_id: str | None = None
+    turn: int | None = None
+    score: float | None = Field(None, ge=0, le=1)
+    occurred_at: datetime | None = None
+    tokens: int = Field(0, ge=0)
+
+
+class PartStatistics(Result):
+    """What one part of a context was allowed and what it took; tokens are estimates."""
+
+    budget: int = Field(0, ge=0)
+    tokens: int = Field(0, ge=0)
+    items: int = Field(0, ge=0)
+    dropped: int = Field(0, ge=0, description="Items that were there and did not fit.")
+
+
+class ContextStatistics(Result):
+    """Budget and use of a context, in tokens."""
+
+    budget: int = Field(0, ge=0)
+    tokens: int = Field(0, ge=0)
+    parts: dict[str, PartStatistics] = Field(default_factory=dict)
+
+
+class ContextResult(Result):
+    """`GET /v1/sessions/{id}/context`: `messages` are in OpenAI's chat form, ready to send."""
+
+    messages: list[dict[str, Any]]
+    statistics: ContextStatistics = Field(default_factory=ContextStatistics)
+    provenance: list[Provenance] = Field(default_factory=list)
+    lag: Lag = Field(default_factory=Lag)
+    degraded: list[Degradation] = Field(default_factory=list)
+    waited_for: EventProgress | None = Field(None, description="State of the `wait_for` event when the wait ended.")
+
+
+class MemoryHit(Result):
+    """One recalled memory; `score` is in 0..1 and `parts` says what it is made of."""
+
+    kind: MemoryKind
+    id: int
+    score: float = Field(ge=0, le=1)
+    content: str
+    occurred_at: datetime
+    session_id: str
+    role: str | None = None
+    turn: int | None = None
+    event_id: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    parts: dict[str, float] = Field(default_factory=dict)
+
+
+class SearchResult(Result):
+    """Hits, best first."""
+
+    hits: list[MemoryHit]
+    lag: Lag = Field(default_factory=Lag)
+    degraded: list[Degradation] = Field(default_factory=list)
+
+
+class EventState(Result):
+    """`GET /v1/events/{id}`: how far an event has come. `reason` is set when it is dead."""
+
+    id: str
+    state: EventProgress
+    namespace: str = "default"
+    type: str | None = None
+    entry_id: str | None = None
+    reason: str | None = None
+
+
+class LiveResult(Result):
+    """`GET /health/live`: the process answers; nothing else was looked at."""
+
+    status: Literal["ok"] = "ok"
+    version: str = ""
+
+
+class HealthCheck(Result):
+    """One thing that readiness looked at."""
+
+    status: Literal["ok", "degraded", "failed"]
+    detail: str = ""
+
+
+class ReadyResult(Result):
+    """`GET /health/ready`: 200 when `ok` or `degraded`, 503 when `failed`."""
+
+    status: Literal["ok", "degraded", "failed"]
+    checks: dict[str, HealthCheck] = Field(default_factory=dict)
+    warnings: list[str] = Field(default_factory=list)
+
+
+class ErrorResult(Result):
+    """Body of every answer of 400 and above."""
+
+    detail: str
