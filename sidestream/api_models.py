@@ -1,6 +1,6 @@
 """What the HTTP API takes and answers. The server returns these models and the client reads them.
 
-Results keep fields they do not know, so that an older client reads a newer server. Times are RFC 3339 in JSON.
+Results keep fields they do not know, so that an older client reads a newer server. Times are RFC 3339.
 """
 
 from datetime import datetime
@@ -38,26 +38,32 @@ class PublishResult(Result):
     """202: every event is durable. `ids` are in the order of the request."""
 
     ids: list[str]
-    spooled: int = Field(0, ge=0, description="How many of them wait in the server's spool because Redis is away.")
+    spooled: int = Field(
+        default=0, ge=0, description="How many wait in the server's spool, Redis being away."
+    )
 
 
 class SearchRequest(Request):
     """`POST /v1/memories/search`: a search within one user's memory."""
 
     query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
-    user_id: str = Field("default", min_length=1)
-    namespace: str = Field("default", min_length=1)
-    session_id: str | None = Field(None, min_length=1, description="Narrows the search to one session.")
-    limit: int = Field(10, ge=1, le=100)
-    kinds: list[MemoryKind] | None = Field(None, min_length=1, description="Absent: every kind.")
+    user_id: str = Field(default="default", min_length=1)
+    namespace: str = Field(default="default", min_length=1)
+    session_id: str | None = Field(
+        default=None, min_length=1, description="Narrows the search to one session."
+    )
+    limit: int = Field(default=10, ge=1, le=100)
+    kinds: list[MemoryKind] | None = Field(default=None, min_length=1, description="Absent: every kind.")
 
 
 class Lag(Result):
     """How far behind the workers are. Nothing known is `None`, not 0."""
 
-    unread: int | None = Field(None, ge=0, description="Events in the stream that are not stored yet.")
+    unread: int | None = Field(
+        default=None, ge=0, description="Events in the stream that are not stored yet."
+    )
     owed: dict[str, int] = Field(default_factory=dict, description="Jobs that are due, by kind.")
-    oldest_seconds: float | None = Field(None, ge=0, description="Age of the oldest due job.")
+    oldest_seconds: float | None = Field(default=None, ge=0, description="Age of the oldest due job.")
 
 
 class Degradation(Result):
@@ -76,25 +82,25 @@ class Provenance(Result):
     event_id: str | None = None
     session_id: str | None = None
     turn: int | None = None
-    score: float | None = Field(None, ge=0, le=1)
+    score: float | None = Field(default=None, ge=0, le=1)
     occurred_at: datetime | None = None
-    tokens: int = Field(0, ge=0)
+    tokens: int = Field(default=0, ge=0)
 
 
 class PartStatistics(Result):
     """What one part of a context was allowed and what it took; tokens are estimates."""
 
-    budget: int = Field(0, ge=0)
-    tokens: int = Field(0, ge=0)
-    items: int = Field(0, ge=0)
-    dropped: int = Field(0, ge=0, description="Items that were there and did not fit.")
+    budget: int = Field(default=0, ge=0)
+    tokens: int = Field(default=0, ge=0)
+    items: int = Field(default=0, ge=0)
+    dropped: int = Field(default=0, ge=0, description="Items that were there and did not fit.")
 
 
 class ContextStatistics(Result):
     """Budget and use of a context, in tokens."""
 
-    budget: int = Field(0, ge=0)
-    tokens: int = Field(0, ge=0)
+    budget: int = Field(default=0, ge=0)
+    tokens: int = Field(default=0, ge=0)
     parts: dict[str, PartStatistics] = Field(default_factory=dict)
 
 
@@ -102,11 +108,13 @@ class ContextResult(Result):
     """`GET /v1/sessions/{id}/context`: `messages` are in OpenAI's chat form, ready to send."""
 
     messages: list[dict[str, Any]]
-    statistics: ContextStatistics = Field(default_factory=ContextStatistics)
+    statistics: ContextStatistics = Field(default_factory=lambda: ContextStatistics())
     provenance: list[Provenance] = Field(default_factory=list)
-    lag: Lag = Field(default_factory=Lag)
+    lag: Lag = Field(default_factory=lambda: Lag())
     degraded: list[Degradation] = Field(default_factory=list)
-    waited_for: EventProgress | None = Field(None, description="State of the `wait_for` event when the wait ended.")
+    waited_for: EventProgress | None = Field(
+        default=None, description="State of `wait_for` when the wait ended."
+    )
 
 
 class MemoryHit(Result):
@@ -129,7 +137,7 @@ class SearchResult(Result):
     """Hits, best first."""
 
     hits: list[MemoryHit]
-    lag: Lag = Field(default_factory=Lag)
+    lag: Lag = Field(default_factory=lambda: Lag())
     degraded: list[Degradation] = Field(default_factory=list)
 
 

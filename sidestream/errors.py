@@ -1,12 +1,12 @@
 """Every error that the client package raises.
 
-    SidestreamError
-    ├── InvalidEvent          the event breaks the contract; says the field and what is allowed
-    ├── PublishError          the event was NOT accepted
-    │   ├── RedisUnavailable  Redis is away and there is no spool to take the event
-    │   └── SpoolFull         Redis is away and the spool has reached its bound
-    └── ApiError              the HTTP API answered with an error (has .status and .detail)
-        └── ApiUnavailable    the HTTP API could not be reached
+SidestreamError
+├── InvalidEvent          the event breaks the contract; says the field and what is allowed
+├── PublishError          the event was NOT accepted
+│   ├── RedisUnavailable  Redis is away and there is no spool to take the event
+│   └── SpoolFull         Redis is away and the spool has reached its bound
+└── ApiError              the HTTP API answered with an error (has .status and .detail)
+    └── ApiUnavailable    the HTTP API could not be reached
 """
 
 

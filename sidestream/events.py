@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from sidestream.errors import InvalidEvent
 
@@ -79,13 +87,18 @@ class Event(BaseModel):
         """Flat stream fields, all strings; absent and default values are left out but `type`."""
         fields = {"type": self.type}
         for name, value in self:
-            if value is None or name == "type" or value == type(self).model_fields[name].default or value == {}:
+            if (
+                value is None
+                or name == "type"
+                or value == type(self).model_fields[name].default
+                or value == {}
+            ):
                 continue
             fields[name] = _flat(value)
         return fields
 
     def digest(self) -> str:
-        """SHA-256 (hex) of all that makes the event what it is: every field but `id`, `ts` and `meta.trace`."""
+        """SHA-256 (hex) of what makes the event what it is: all but `id`, `ts` and `meta.trace`."""
         fields = self.to_fields()
         fields.pop("id", None)
         fields.pop("ts", None)
@@ -123,7 +136,7 @@ class SessionReset(Event):
 
 
 class SubagentStarted(Event):
-    """A sub-agent run begins. `content` is its brief, `agent_id` its name, `parent_id` the event that called it."""
+    """A sub-agent run begins: `content` is its brief, `agent_id` its name, `parent_id` its cause."""
 
     type: Literal["subagent.started"] = "subagent.started"
     run_id: Identifier
@@ -257,7 +270,9 @@ def check_time(ts: datetime, now: datetime) -> None:
     """Raises InvalidEvent when `ts` lies more than 5 minutes ahead of `now`; any past is welcome."""
     ahead = (ts - now).total_seconds()
     if ahead > MAX_FUTURE_SECONDS:
-        raise InvalidEvent(f"ts: {ts.isoformat()} is {ahead:.0f} s ahead of the clock; at most 300 s are allowed")
+        raise InvalidEvent(
+            f"ts: {ts.isoformat()} is {ahead:.0f} s ahead of the clock; at most 300 s are allowed"
+        )
 
 
 def _flat(value: object) -> str:

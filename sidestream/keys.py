@@ -18,7 +18,7 @@ class Keys:
         return f"{self.prefix}events"
 
     def tail(self, namespace: str, session_id: str) -> str:
-        """Stream of one session's messages that are not committed to SQLite yet; same entry ids as `events`."""
+        """Stream of one session's messages not committed to SQLite yet; same entry ids as `events`."""
         return f"{self.prefix}tail:{len(namespace)}:{namespace}:{session_id}"
 
     def receipt(self, namespace: str, event_id: str) -> str:
