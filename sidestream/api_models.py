@@ -174,7 +174,15 @@ class ReadyResult(Result):
     warnings: list[str] = Field(default_factory=list)
 
 
-class ErrorResult(Result):
-    """Body of every answer of 400 and above."""
+class ErrorBody(Result):
+    """What went wrong: `code` for programs, `message` for people, `details` where there is more to say."""
 
-    detail: str
+    code: str
+    message: str
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
+class ErrorResult(Result):
+    """Body of every answer of 400 and above but readiness."""
+
+    error: ErrorBody
