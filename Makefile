@@ -14,7 +14,7 @@ setup: ## make .venv and install into it (every target below does this first)
 
 .PHONY: run
 run: setup ## start everything and chat in this terminal
-	@$(BIN)/sidestream up
+	@$(BIN)/sidestream run
 
 .PHONY: test
 test: setup ## all suites, crash suite included, with the coverage floor (under 20 minutes)
