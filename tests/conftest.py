@@ -1,4 +1,4 @@
-"""What holds for every test: no settings of the machine leak in, and real conversations are there or the test says so."""
+"""What holds for every test: settings of the machine do not leak in; real conversations are there, or it is said."""
 
 import os
 from pathlib import Path
