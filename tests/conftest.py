@@ -1,4 +1,4 @@
-"""What holds for every test: settings of the machine do not leak in; real conversations are there, or it is said."""
+"""What holds for every test: the machine's settings do not leak in; what needs real conversations says so."""
 
 import os
 from pathlib import Path
