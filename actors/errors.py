@@ -1,0 +1,53 @@
+"""Every error that the `actors` package raises.
+
+ActorError
+├── ActorStopped       the actor takes no more messages, or stopped before it answered
+├── MailboxFull        the actor has as many messages waiting as it may have
+├── AskTimeout         no answer within the time given
+├── GaveUp             the actor crashed more often than its policy allows
+├── WorkCancelled      what the actor was doing was cancelled from within
+└── Refused            an actor's deliberate answer "no": reaches the asker, is no crash
+    ├── ReplyFailed    the main agent could not answer; the text is meant for the user
+    ├── UnknownAgent   no sub-agent has that name
+    └── BadToolCall    the model called a tool wrongly; the text goes back to the model
+"""
+
+
+class ActorError(Exception):
+    """Root of the package's error tree."""
+
+
+class ActorStopped(ActorError):  # noqa: N818 - says what happened, as the other states do
+    """The actor takes no more messages, or it stopped before it answered."""
+
+
+class MailboxFull(ActorError):  # noqa: N818
+    """The actor has as many messages waiting as it may have; nothing was delivered."""
+
+
+class AskTimeout(ActorError, TimeoutError):  # noqa: N818
+    """No answer came within the time given; the actor may still be at work."""
+
+
+class GaveUp(ActorError):  # noqa: N818
+    """The actor crashed more often than its policy allows; `__cause__` is the last crash."""
+
+
+class WorkCancelled(ActorError):  # noqa: N818
+    """What the actor was doing was cancelled from within, not by its asker or its supervisor."""
+
+
+class Refused(ActorError):  # noqa: N818
+    """An actor's deliberate answer "no". It reaches the asker as it is and is no crash of the actor."""
+
+
+class ReplyFailed(Refused):
+    """The main agent could not answer. The text is one that a user can be shown."""
+
+
+class UnknownAgent(Refused):
+    """No sub-agent has that name; the text lists those there are."""
+
+
+class BadToolCall(Refused):
+    """The model called a tool wrongly; the text says how and goes back to the model."""
