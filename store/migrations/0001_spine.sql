@@ -1,7 +1,8 @@
 -- All times are unix seconds (REAL). Scope is (namespace, user): one row of `scopes`, whose id stands in every other table.
+-- AUTOINCREMENT where an id stands in a job's subject or in an index: an id that came back would inherit what the old row was owed.
 
 CREATE TABLE scopes (
-    id        INTEGER PRIMARY KEY,
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace TEXT NOT NULL,
     user_id   TEXT NOT NULL,
     UNIQUE (namespace, user_id)
@@ -19,7 +20,7 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions (
-    id               INTEGER PRIMARY KEY,
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace        TEXT NOT NULL,
     session_id       TEXT NOT NULL,
     scope_id         INTEGER NOT NULL REFERENCES scopes (id),
@@ -46,7 +47,7 @@ CREATE INDEX sessions_open ON sessions (last_activity) WHERE open_turn IS NOT NU
 CREATE INDEX sessions_by_scope ON sessions (scope_id, last_activity);
 
 CREATE TABLE main_messages (
-    id            INTEGER PRIMARY KEY,
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
     session_pk    INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     scope_id      INTEGER NOT NULL REFERENCES scopes (id),
     event_id      TEXT NOT NULL,
@@ -61,7 +62,7 @@ CREATE TABLE main_messages (
     parent_id     TEXT,
     run_id        TEXT,
     token_count   INTEGER NOT NULL,
-    has_embedding INTEGER NOT NULL DEFAULT 0,
+    has_embedding INTEGER NOT NULL DEFAULT 0,      -- 0 owed, 1 embedded, 2 needs none
     occurred_at   REAL NOT NULL,
     ingested_at   REAL NOT NULL,
     metadata      TEXT NOT NULL DEFAULT '{}',
@@ -72,7 +73,7 @@ CREATE INDEX main_messages_by_turn ON main_messages (session_pk, turn);
 CREATE INDEX main_messages_by_scope ON main_messages (scope_id, occurred_at);
 
 CREATE TABLE subagent_runs (
-    id           INTEGER PRIMARY KEY,
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
     session_pk   INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     scope_id     INTEGER NOT NULL REFERENCES scopes (id),
     run_id       TEXT NOT NULL,
@@ -86,6 +87,8 @@ CREATE TABLE subagent_runs (
     metadata     TEXT NOT NULL DEFAULT '{}',
     UNIQUE (session_pk, run_id)
 ) STRICT;
+
+CREATE INDEX subagent_runs_by_scope ON subagent_runs (scope_id, started_at);
 
 CREATE TABLE subagent_messages (
     id           INTEGER PRIMARY KEY,
@@ -102,7 +105,7 @@ CREATE TABLE subagent_messages (
 ) STRICT;
 
 CREATE TABLE short_term_memories (
-    id           INTEGER PRIMARY KEY,
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
     session_pk   INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     scope_id     INTEGER NOT NULL REFERENCES scopes (id),
     turn_first   INTEGER NOT NULL,
@@ -138,7 +141,7 @@ CREATE TABLE session_checkpoints (
 CREATE UNIQUE INDEX session_checkpoints_active ON session_checkpoints (session_pk) WHERE active;
 
 CREATE TABLE long_term_memories (
-    id             INTEGER PRIMARY KEY,
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
     memory_id      TEXT NOT NULL UNIQUE,
     scope_id       INTEGER NOT NULL REFERENCES scopes (id),
     key            TEXT,
@@ -224,12 +227,14 @@ CREATE TABLE jobs (
     UNIQUE (kind, subject)
 ) STRICT;
 CREATE INDEX jobs_owed ON jobs (kind, due_at) WHERE state IN ('pending', 'running');
+CREATE INDEX jobs_parked ON jobs (kind, state) WHERE state IN ('dead', 'deferred');
 
 CREATE TABLE dead_letters (
     id         INTEGER PRIMARY KEY,
     source     TEXT NOT NULL CHECK (source IN ('event', 'job')),
     ref        TEXT NOT NULL,                      -- stream entry id, or job id
     namespace  TEXT NOT NULL,
+    event_id   TEXT,                               -- of an event that named one, so that its state can be told
     reason     TEXT NOT NULL,
     body       TEXT NOT NULL,                      -- JSON: the entry's fields, or the job's kind, subject and payload
     status     TEXT NOT NULL DEFAULT 'dead' CHECK (status IN ('dead', 'replayed', 'discarded')),
@@ -237,6 +242,8 @@ CREATE TABLE dead_letters (
     updated_at REAL NOT NULL,
     UNIQUE (source, ref)
 ) STRICT;
+CREATE INDEX dead_letters_by_event ON dead_letters (namespace, event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX dead_letters_dead ON dead_letters (created_at) WHERE status = 'dead';
 
 CREATE TABLE audit_log (
     id        INTEGER PRIMARY KEY,
@@ -277,7 +284,8 @@ CREATE TABLE embedding_cache (
     vector     BLOB NOT NULL,                      -- float32, little-endian
     used_at    REAL NOT NULL,
     PRIMARY KEY (space_id, digest)
-) STRICT, WITHOUT ROWID;
+) STRICT;
+CREATE INDEX embedding_cache_by_use ON embedding_cache (space_id, used_at);
 
 CREATE TABLE counters (
     name  TEXT PRIMARY KEY,

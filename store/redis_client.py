@@ -1,0 +1,19 @@
+"""Redis clients for those who only read: short time limits, answers in bytes, connections that heal by themselves."""
+
+import redis
+import redis.asyncio
+
+
+def connect(url: str, *, timeout: float = 2.0) -> "redis.Redis":
+    """A synchronous client; it connects at its first command. `timeout` is seconds a connect or a command may take."""
+    return redis.Redis.from_url(
+        url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15
+    )
+
+
+def connect_async(url: str, *, timeout: float = 2.0) -> "redis.asyncio.Redis":
+    """As `connect`, asynchronous; belongs to the event loop that uses it first."""
+    client: redis.asyncio.Redis = redis.asyncio.Redis.from_url(
+        url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15
+    )
+    return client

@@ -1,0 +1,93 @@
+"""Sessions: who they belong to, their counters and their open turn."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memory.types import Scope
+from store.db import Database, Row
+from store.scopes import find_scope
+
+
+@dataclass(slots=True)
+class SessionRow:
+    """One row of `sessions`, to be changed in place and saved. `id` is 0 until it is created.
+
+    `turn_count` is the newest turn's number (the first is 1), `open_turn` that of the open one.
+    `last_activity` is by the ingest clock; all times are unix seconds.
+    """
+
+    namespace: str
+    session_id: str
+    scope_id: int
+    started_at: float
+    last_activity: float
+    id: int = 0
+    agent_id: str | None = None
+    data_source: str | None = None
+    shared: bool = False
+    last_seq: int = 0
+    turn_count: int = 0
+    open_turn: int | None = None
+    open_turn_id: str | None = None
+    open_tool_calls: tuple[str, ...] = ()
+    closed_turns: int = 0
+    extracted_turn: int = 0
+    compact_seq: int = 0
+    reset_seq: int = 0
+    message_count: int = 0
+    token_count: int = 0
+    ended_at: float | None = None
+
+
+def load_many(db: Database, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SessionRow]:
+    """Sessions by (namespace, session id), for those that exist."""
+    rows = db.run("sessions_load", pairs=json.dumps(list(pairs)))
+    return {(row["namespace"], row["session_id"]): _session(row) for row in rows}
+
+
+def create(db: Database, row: SessionRow) -> SessionRow:
+    """Inserts it and sets its `id`; the same object.
+
+    Raises:
+        StoreConflict: the namespace has a session of that id.
+    """
+    row.id = int(db.value("sessions_create", **_params(row)))
+    return row
+
+
+def save_many(db: Database, rows: Sequence[SessionRow]) -> None:
+    """Writes all that can change of existing sessions."""
+    db.many("sessions_save", [_params(row) for row in rows])
+
+
+def idle_open(db: Database, before: float, limit: int) -> list[SessionRow]:
+    """Sessions with an open turn and no activity since `before`, the longest idle first."""
+    return [_session(row) for row in db.run("sessions_idle", before=before, limit=limit)]
+
+
+def list_sessions(db: Database, scope: Scope, limit: int) -> list[SessionRow]:
+    """The scope's own sessions, the most recent first."""
+    pk = find_scope(db, scope)
+    if pk is None:
+        return []
+    return [_session(row) for row in db.run("sessions_list", scope_id=pk, limit=limit)]
+
+
+def get(db: Database, scope: Scope) -> SessionRow | None:
+    """The session that `scope` names, if it is the scope's own or shared within the namespace."""
+    row = db.one(
+        "sessions_get", namespace=scope.namespace, session_id=scope.session_id, scope_id=find_scope(db, scope)
+    )
+    return None if row is None else _session(row)
+
+
+def _params(row: SessionRow) -> dict[str, Any]:
+    return asdict(row) | {"shared": int(row.shared), "open_tool_calls": json.dumps(row.open_tool_calls)}
+
+
+def _session(row: Row) -> SessionRow:
+    row["shared"] = bool(row["shared"])
+    row["open_tool_calls"] = tuple(json.loads(row["open_tool_calls"]))
+    return SessionRow(**row)

@@ -1,0 +1,103 @@
+-- name: jobs_owe
+-- A repeat is harmless, also when the job was done long ago.
+INSERT INTO jobs (kind, subject, namespace, due_at, created_at, updated_at, payload, state)
+VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
+ON CONFLICT (kind, subject) DO NOTHING
+
+-- name: jobs_due
+-- Enough for a batch, or an old one? The limit keeps it short however many are due.
+SELECT count(*), min(created_at) FROM (
+    SELECT created_at FROM jobs
+    WHERE kind = :kind AND due_at <= :now
+        AND (state = 'pending' OR (state = 'running' AND lease_until <= :now))
+        AND state IN ('pending', 'running')
+    ORDER BY due_at
+    LIMIT :limit
+)
+
+-- name: jobs_claim
+-- State and lease change in one statement, so that two workers never hold the same job.
+UPDATE jobs
+SET state = 'running', attempts = attempts + 1, lease_until = :until, lease_token = :token, updated_at = :now
+WHERE id IN (
+    SELECT id FROM jobs
+    WHERE kind = :kind AND due_at <= :now
+        AND (state = 'pending' OR (state = 'running' AND lease_until <= :now))
+        AND state IN ('pending', 'running')
+    ORDER BY due_at, id
+    LIMIT :limit
+)
+RETURNING id, subject, namespace, payload, attempts, created_at, due_at, reason
+
+-- name: jobs_renew
+-- Heartbeat of a worker while a model answers.
+UPDATE jobs SET lease_until = ?, updated_at = ? WHERE id = ? AND lease_token = ? AND state = 'running'
+
+-- name: jobs_finish
+-- The token fences a worker whose lease was given to another.
+UPDATE jobs SET state = 'done', lease_until = NULL, lease_token = NULL, reason = NULL, updated_at = ?
+WHERE id = ? AND lease_token = ? AND state = 'running'
+
+-- name: jobs_retry
+-- What can pass comes back later.
+UPDATE jobs
+SET state = 'pending', due_at = ?, lease_until = NULL, lease_token = NULL, reason = ?, updated_at = ?
+WHERE id = ? AND lease_token = ? AND state = 'running'
+
+-- name: jobs_bury
+-- What cannot pass is dead, and said so in a dead letter.
+UPDATE jobs SET state = 'dead', lease_until = NULL, lease_token = NULL, reason = ?, updated_at = ?
+WHERE id = ? AND lease_token = ? AND state = 'running'
+
+-- name: jobs_release
+-- An orderly stop is no failure.
+UPDATE jobs
+SET state = 'pending', attempts = attempts - 1, lease_until = NULL, lease_token = NULL, updated_at = ?
+WHERE id = ? AND lease_token = ? AND state = 'running'
+
+-- name: jobs_release_deferred
+-- Work that waited for its handler.
+UPDATE jobs SET state = 'pending', due_at = :now, updated_at = :now
+WHERE id IN (SELECT id FROM jobs WHERE kind = :kind AND state = 'deferred' LIMIT :limit)
+RETURNING id
+
+-- name: jobs_revive
+-- A human's wish: try again.
+UPDATE jobs SET state = 'pending', attempts = 0, due_at = :now, updated_at = :now
+WHERE id = :id AND state = 'dead'
+RETURNING id
+
+-- name: jobs_from_the_future
+-- Asked without a lock first, since it is almost never so.
+SELECT 1 FROM jobs
+WHERE state IN ('pending', 'running') AND (lease_until > :horizon OR created_at > :horizon)
+LIMIT 1
+
+-- name: jobs_heal_clock
+-- After the clock was set back, these would wait for the old time to come again.
+UPDATE jobs
+SET due_at = min(due_at, :now), created_at = min(created_at, :now), lease_until = min(lease_until, :now)
+WHERE state IN ('pending', 'running') AND (lease_until > :horizon OR created_at > :horizon)
+RETURNING id
+
+-- name: jobs_owed
+-- The sweep sends a task for each kind that is here.
+SELECT kind, count(*) AS count FROM jobs
+WHERE state IN ('pending', 'running') AND due_at <= :now AND (state = 'pending' OR lease_until <= :now)
+GROUP BY kind
+
+-- name: jobs_oldest_due
+-- The one figure that tells a stuck queue from a busy one.
+SELECT min(due_at) FROM jobs
+WHERE state IN ('pending', 'running') AND due_at <= :now AND (state = 'pending' OR lease_until <= :now)
+
+-- name: jobs_next_due
+-- How long a worker may sleep; a running job is due again when its lease lapses.
+SELECT min(CASE state WHEN 'pending' THEN due_at ELSE max(due_at, lease_until) END) FROM jobs
+WHERE kind = :kind AND state IN ('pending', 'running')
+
+-- name: jobs_stats
+-- Done jobs are left out: there are as many as messages, and nobody waits for them.
+SELECT kind, state, count(*) AS count FROM jobs WHERE state IN ('pending', 'running') GROUP BY kind, state
+UNION ALL
+SELECT kind, state, count(*) AS count FROM jobs WHERE state IN ('dead', 'deferred') GROUP BY kind, state

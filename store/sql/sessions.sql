@@ -1,0 +1,61 @@
+-- name: sessions_load
+-- The consumer loads a batch's sessions at once; :pairs is a JSON array of [namespace, session id].
+SELECT
+    s.id, s.namespace, s.session_id, s.scope_id, s.agent_id, s.data_source, s.shared, s.last_seq, s.turn_count,
+    s.open_turn, s.open_turn_id, s.open_tool_calls, s.closed_turns, s.extracted_turn, s.compact_seq, s.reset_seq,
+    s.message_count, s.token_count, s.started_at, s.ended_at, s.last_activity
+FROM json_each(:pairs) AS j
+CROSS JOIN sessions AS s ON s.namespace = j.value ->> 0 AND s.session_id = j.value ->> 1
+
+-- name: sessions_create
+-- Made by a session's first event, whatever its type.
+INSERT INTO sessions (
+    namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
+    ended_at, last_activity
+) VALUES (
+    :namespace, :session_id, :scope_id, :agent_id, :data_source, :shared, :last_seq, :turn_count, :open_turn,
+    :open_turn_id, :open_tool_calls, :closed_turns, :extracted_turn, :compact_seq, :reset_seq, :message_count,
+    :token_count, :started_at, :ended_at, :last_activity
+) RETURNING id
+
+-- name: sessions_save
+-- Once a batch for each session it touched. Owner and start never change.
+UPDATE sessions SET
+    agent_id = :agent_id, data_source = :data_source, shared = :shared, last_seq = :last_seq,
+    turn_count = :turn_count, open_turn = :open_turn, open_turn_id = :open_turn_id,
+    open_tool_calls = :open_tool_calls, closed_turns = :closed_turns, extracted_turn = :extracted_turn,
+    compact_seq = :compact_seq, reset_seq = :reset_seq, message_count = :message_count, token_count = :token_count,
+    ended_at = :ended_at, last_activity = :last_activity
+WHERE id = :id
+
+-- name: sessions_idle
+-- Turns that nobody answered are closed by time; the partial index holds only sessions with an open one.
+SELECT
+    id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
+    ended_at, last_activity
+FROM sessions
+WHERE open_turn IS NOT NULL AND last_activity < :before
+ORDER BY last_activity
+LIMIT :limit
+
+-- name: sessions_list
+-- What a user sees as their sessions.
+SELECT
+    id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
+    ended_at, last_activity
+FROM sessions
+WHERE scope_id = :scope_id
+ORDER BY last_activity DESC, id DESC
+LIMIT :limit
+
+-- name: sessions_get
+-- A session of somebody else is as good as none, unless it was opened as shared.
+SELECT
+    id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
+    ended_at, last_activity
+FROM sessions
+WHERE namespace = :namespace AND session_id = :session_id AND (scope_id = :scope_id OR shared)

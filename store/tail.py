@@ -1,0 +1,151 @@
+"""The tail in Redis: a session's messages that are accepted and not committed to SQLite yet.
+
+It is a stream with the same entry ids as the event stream. A partial or lost tail costs nothing but
+moments, so an entry that cannot be read is skipped and counted, never raised on the reply path. Redis
+errors are the caller's.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import redis
+import redis.asyncio
+
+from memory.types import StoredMessage
+from sidestream.errors import InvalidEvent
+from sidestream.events import Message, parse_entry
+from sidestream.keys import Keys
+
+DEFAULT_USER = "default"
+
+Entry: TypeAlias = tuple[str | bytes, Mapping[str | bytes, str | bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Messages, oldest first, and how many entries could not be read."""
+
+    messages: list[StoredMessage]
+    broken: int = 0
+
+
+async def read_tail(
+    client: "redis.asyncio.Redis",
+    keys: Keys,
+    namespace: str,
+    session_id: str,
+    limit: int,
+    *,
+    user_id: str | None = None,
+    unnamed: bool = False,
+) -> list[StoredMessage]:
+    """The newest `limit` messages of the tail, oldest first.
+
+    Where `user_id` is given, only that user's; messages that name no user are the default user's, and are
+    this user's too with `unnamed`, for a session that is known to be theirs.
+    """
+    return (
+        await pending_tail(client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed)
+    ).messages
+
+
+async def pending_tail(
+    client: "redis.asyncio.Redis",
+    keys: Keys,
+    namespace: str,
+    session_id: str,
+    limit: int,
+    *,
+    user_id: str | None = None,
+    unnamed: bool = False,
+) -> Tail:
+    """As `read_tail`, with the count of broken entries."""
+    entries: Any = await client.xrevrange(keys.tail(namespace, session_id), count=limit)
+    return parse_tail(reversed(entries), namespace, session_id, user_id, unnamed)
+
+
+def read_tail_sync(
+    client: "redis.Redis",
+    keys: Keys,
+    namespace: str,
+    session_id: str,
+    limit: int,
+    *,
+    user_id: str | None = None,
+    unnamed: bool = False,
+) -> list[StoredMessage]:
+    """As `read_tail`, with a synchronous client."""
+    return pending_tail_sync(
+        client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed
+    ).messages
+
+
+def pending_tail_sync(
+    client: "redis.Redis",
+    keys: Keys,
+    namespace: str,
+    session_id: str,
+    limit: int,
+    *,
+    user_id: str | None = None,
+    unnamed: bool = False,
+) -> Tail:
+    """As `pending_tail`, with a synchronous client."""
+    entries: Any = client.xrevrange(keys.tail(namespace, session_id), count=limit)
+    return parse_tail(reversed(entries), namespace, session_id, user_id, unnamed)
+
+
+async def receipt(client: "redis.asyncio.Redis", keys: Keys, namespace: str, event_id: str) -> str | None:
+    """The stream entry's id under which Redis accepted the event; None where its receipt is gone or never
+    was."""
+    return _entry_id(await client.get(keys.receipt(namespace, event_id)))
+
+
+def receipt_sync(client: "redis.Redis", keys: Keys, namespace: str, event_id: str) -> str | None:
+    """As `receipt`, with a synchronous client."""
+    return _entry_id(client.get(keys.receipt(namespace, event_id)))
+
+
+def parse_tail(
+    entries: Iterable[Entry],
+    namespace: str,
+    session_id: str,
+    user_id: str | None = None,
+    unnamed: bool = False,
+) -> Tail:
+    """Messages of raw stream entries, in their order; whose is said at `read_tail`."""
+    messages, broken = [], 0
+    for raw_id, raw in entries:
+        try:
+            entry_id = _text(raw_id)
+            event = parse_entry({_text(name): _text(value) for name, value in raw.items()})
+        except (InvalidEvent, UnicodeDecodeError):
+            broken += 1
+            continue
+        if not isinstance(event, Message) or (event.namespace, event.session_id) != (namespace, session_id):
+            broken += 1
+        elif user_id is None or (event.user_id or (user_id if unnamed else DEFAULT_USER)) == user_id:
+            messages.append(_message(entry_id, event))
+    return Tail(messages, broken)
+
+
+def _message(entry_id: str, event: Message) -> StoredMessage:
+    occurred_at = event.ts.timestamp() if event.ts is not None else int(entry_id.partition("-")[0]) / 1000
+    return StoredMessage(
+        event_id=event.id or entry_id,
+        session_id=event.session_id,
+        role=event.role,
+        content=event.content,
+        occurred_at=occurred_at,
+        msg_type=event.msg_type or "normal",
+        metadata=event.meta,
+    )
+
+
+def _entry_id(value: Any) -> str | None:
+    return _text(value).partition(" ")[0] if value else None
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
