@@ -1,0 +1,223 @@
+"""Assembly of a context: messages ready for a chat API, in a fixed order and within a budget.
+
+Order: runtime, checkpoint, window, summaries of the session, recalled memories.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from memory.budget import Budget, Kept, shrink
+from memory.chatlist import Group, cut_middle, group, render
+from memory.frames import checkpoint_frame, record_line, recalled_frame, summaries_frame
+from memory.tokens import MESSAGE_OVERHEAD, Corrector, estimate
+from memory.types import Degraded, Hit, StoredMessage, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`messages` in OpenAI's chat form; `statistics` counts tokens and what was left out, a part each;
+    `provenance` says for each message (by `index`) which part it is and which rows stand behind it."""
+
+    messages: list[dict[str, Any]]
+    statistics: dict[str, Any]
+    provenance: list[dict[str, Any]]
+    degraded: list[Degraded] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What may be recalled for a query, and the rule that decided."""
+
+    summaries: bool
+    long_term: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    fixed: list[int]
+    window: list[int]
+    summaries: list[int]
+    hits: list[int]
+
+
+def recall_wanted(
+    query: str,
+    *,
+    first_round: bool,
+    first_round_empty: bool = False,
+    min_query_length: int = 2,
+    long_term_trigger: Sequence[str] = (),
+) -> Recall:
+    """Which memories a query calls for: none in an empty first round or for too short a query; long-term ones
+    only on a trigger word, when trigger words are set. Length is counted in characters without outer space."""
+    text = query.strip()
+    if first_round and first_round_empty:
+        return Recall(False, False, "first_round_empty")
+    if len(text) < min_query_length:
+        return Recall(False, False, "min_query_length")
+    words = [w.casefold() for w in long_term_trigger if w.strip()]
+    if words and not any(w in text.casefold() for w in words):
+        return Recall(True, False, "long_term_trigger")
+    return Recall(True, True, "wanted")
+
+
+def assemble(
+    *,
+    runtime: str | None,
+    checkpoint: str | None,
+    window: Sequence[StoredMessage],
+    summaries: Sequence[Summary],
+    hits: Sequence[Hit],
+    budget: Budget,
+    message_cut: int = 2_000,
+    corrector: Corrector | None = None,
+    degraded: Sequence[Degraded] = (),
+) -> Context:
+    """A context from its parts. `window` is oldest first, `summaries` in any order, `hits` best first.
+
+    The newest user message and what follows it always stay; so the budget is exceeded only if they, the runtime
+    text and the checkpoint alone are more than it holds.
+    """
+    correct = (corrector or Corrector()).correct
+    groups, orphans = group(window)
+    rendered = [render(g, message_cut) for g in groups]
+    newest_first = sorted(summaries, key=lambda s: (-s.turn_last, -s.id))
+    texts = [cut_middle(h.content, message_cut) for h in hits]
+    fixed = [t for t in (runtime, checkpoint_frame(checkpoint) if checkpoint else None) if t]
+    sizes = _Sizes(
+        fixed=[correct(estimate(t) + MESSAGE_OVERHEAD) for t in fixed],
+        window=[correct(sum(map(message_tokens, messages))) for messages in rendered],
+        summaries=_list_sizes(
+            summaries_frame(()),
+            [f"turn {s.turn_first}-{s.turn_last}: {s.content}" for s in newest_first],
+            correct,
+        ),
+        hits=_list_sizes(
+            recalled_frame((), ()), [record_line(h, t) for h, t in zip(hits, texts, strict=True)], correct
+        ),
+    )
+    kept = shrink(
+        budget,
+        fixed=sum(sizes.fixed),
+        window=sizes.window,
+        summaries=sizes.summaries,
+        facts=sizes.hits,
+        newest=_newest(groups),
+    )
+    builder = _Builder()
+    builder.fixed(runtime, checkpoint)
+    for unit, messages in zip(groups[kept.window_from :], rendered[kept.window_from :], strict=True):
+        builder.window(unit, messages)
+    builder.summaries(newest_first[: kept.summaries][::-1])
+    builder.recalled(hits[: kept.facts], texts[: kept.facts])
+    cut = sum(len(m.content) > message_cut for g in groups[kept.window_from :] for m in g.members)
+    statistics = _statistics(sizes, kept, budget, groups, len(orphans), cut)
+    return Context(builder.messages, statistics, builder.provenance, list(degraded))
+
+
+def message_tokens(message: Mapping[str, Any]) -> int:
+    """Estimated tokens of one chat message, its calls and frame included."""
+    size = estimate(message.get("content") or "") + MESSAGE_OVERHEAD
+    for call in message.get("tool_calls") or ():
+        size += (
+            estimate(str(call["function"].get("name")))
+            + estimate(str(call["function"].get("arguments") or ""))
+            + MESSAGE_OVERHEAD
+        )
+    return size
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.provenance: list[dict[str, Any]] = []
+
+    def _add(self, message: dict[str, Any], part: str, **source: Any) -> None:
+        self.provenance.append({"index": len(self.messages), "part": part, **source})
+        self.messages.append(message)
+
+    def fixed(self, runtime: str | None, checkpoint: str | None) -> None:
+        if runtime:
+            self._add({"role": "system", "content": runtime}, "runtime")
+        if checkpoint:
+            self._add({"role": "system", "content": checkpoint_frame(checkpoint)}, "checkpoint")
+
+    def window(self, unit: Group, messages: Sequence[dict[str, Any]]) -> None:
+        by_call = {m.metadata.get("tool_call_id"): m for m in unit.results.values()}
+        for message in messages:
+            source = (
+                by_call.get(message.get("tool_call_id"), unit.head)
+                if message["role"] == "tool"
+                else unit.head
+            )
+            self._add(message, "window", event_id=source.event_id, seq=source.seq, turn=source.turn)
+
+    def summaries(self, summaries: Sequence[Summary]) -> None:
+        if summaries:
+            sources = [
+                {"kind": "summary", "id": s.id, "turn_first": s.turn_first, "turn_last": s.turn_last}
+                for s in summaries
+            ]
+            self._add({"role": "system", "content": summaries_frame(summaries)}, "summaries", sources=sources)
+
+    def recalled(self, hits: Sequence[Hit], texts: Sequence[str]) -> None:
+        if hits:
+            sources = [
+                {
+                    "kind": h.kind,
+                    "id": h.id,
+                    "event_id": h.event_id,
+                    "session_id": h.session_id,
+                    "score": h.score,
+                    "parts": dict(h.parts),
+                }
+                for h in hits
+            ]
+            self._add({"role": "system", "content": recalled_frame(hits, texts)}, "recalled", sources=sources)
+
+
+def _newest(groups: Sequence[Group]) -> int:
+    """Index of the group that must stay: the newest user message, else the last one."""
+    users = [i for i, g in enumerate(groups) if g.head.role == "user"]
+    return users[-1] if users else max(0, len(groups) - 1)
+
+
+def _list_sizes(frame: str, lines: Sequence[str], correct: Any) -> list[int]:
+    """Tokens of each line; the first one bears the frame."""
+    extra = estimate(frame) + MESSAGE_OVERHEAD
+    return [correct(estimate(line) + 1 + (extra if i == 0 else 0)) for i, line in enumerate(lines)]
+
+
+def _statistics(
+    sizes: _Sizes, kept: Kept, budget: Budget, groups: Sequence[Group], orphans: int, cut: int
+) -> dict[str, Any]:
+    tokens = {
+        "fixed": sum(sizes.fixed),
+        "window": sum(sizes.window[kept.window_from :]),
+        "summaries": sum(sizes.summaries[: kept.summaries]),
+        "recalled": sum(sizes.hits[: kept.facts]),
+    }
+    total = sum(tokens.values())
+    return {
+        "tokens": {**tokens, "total": total},
+        "budget": asdict(budget),
+        "over_budget": max(0, total - budget.total),
+        "kept": {
+            "window": sum(len(g.members) for g in groups[kept.window_from :]),
+            "summaries": kept.summaries,
+            "recalled": kept.facts,
+        },
+        "dropped": {
+            "window": sum(len(g.members) for g in groups[: kept.window_from]),
+            "orphaned_tool_results": orphans,
+            "summaries": len(sizes.summaries) - kept.summaries,
+            "recalled": len(sizes.hits) - kept.facts,
+        },
+        "cut_messages": cut,
+    }

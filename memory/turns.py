@@ -1,0 +1,117 @@
+"""The turn state machine: which turn a message belongs to, and which turn it closes.
+
+A turn opens with a user message (several in a row belong to it), holds tool calls and their results, and
+closes with an assistant message that has no tool call open, or when `close` is called (session end, idle).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """Where a session stands. Turns count from 1; `open_turn` is the newest turn or None.
+
+    `open_turn_id` is the explicit id of the newest turn and is kept after that turn closed, so that a late
+    message of it is known.
+    """
+
+    turn_count: int = 0
+    open_turn: int | None = None
+    open_turn_id: str | None = None
+    open_tool_calls: tuple[str, ...] = ()
+    closed_turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The state after a message, the turn the message belongs to, and the turns that closed, oldest first."""
+
+    state: TurnState
+    turn: int
+    closed: tuple[int, ...] = ()
+
+
+def advance(
+    state: TurnState,
+    role: str,
+    turn_id: str | None = None,
+    tool_calls: Sequence[str] = (),
+    tool_call_id: str | None = None,
+) -> Step:
+    """The step that one message makes.
+
+    A user message with a `turn_id` other than the open turn's closes that turn and opens a new one. Without an
+    open turn an assistant, tool or system message joins the newest turn (0 if there is none) and opens nothing,
+    unless it names a `turn_id` of its own.
+    """
+    closed: tuple[int, ...] = ()
+    if (
+        state.open_turn is not None
+        and role == "user"
+        and turn_id is not None
+        and turn_id != state.open_turn_id
+    ):
+        before = close(state)
+        state, closed = before.state, before.closed
+    if state.open_turn is None and (
+        role == "user" or (turn_id is not None and turn_id != state.open_turn_id)
+    ):
+        state = _opened(state, turn_id)
+    if state.open_turn is None:
+        return Step(state, state.turn_count, closed)
+    turn = state.open_turn
+    state = replace(
+        state, open_tool_calls=_calls_after(state.open_tool_calls, role, tool_calls, tool_call_id)
+    )
+    if role == "assistant" and not state.open_tool_calls:
+        after = close(state)
+        return Step(after.state, turn, closed + after.closed)
+    return Step(state, turn, closed)
+
+
+def close(state: TurnState) -> Step:
+    """Closes the open turn, if there is one: the session ended or lay idle."""
+    if state.open_turn is None:
+        return Step(state, state.turn_count)
+    shut = replace(state, open_turn=None, open_tool_calls=(), closed_turns=state.closed_turns + 1)
+    return Step(shut, state.open_turn, (state.open_turn,))
+
+
+def extraction_windows(
+    extracted_turn: int, closed_turn: int, every: int, final: bool
+) -> list[tuple[int, int]]:
+    """Windows (first turn, last turn) now due, given the last turn extracted and the last turn closed.
+
+    Each holds exactly `every` turns; `final` (session end, idle) adds the shorter rest.
+    """
+    if every < 1:
+        raise ValueError("every must be at least 1")
+    windows = []
+    first = extracted_turn + 1
+    while first + every - 1 <= closed_turn:
+        windows.append((first, first + every - 1))
+        first += every
+    if final and first <= closed_turn:
+        windows.append((first, closed_turn))
+    return windows
+
+
+def _opened(state: TurnState, turn_id: str | None) -> TurnState:
+    number = state.turn_count + 1
+    return replace(state, turn_count=number, open_turn=number, open_turn_id=turn_id, open_tool_calls=())
+
+
+def _calls_after(
+    calls: tuple[str, ...], role: str, made: Sequence[str], answered: str | None
+) -> tuple[str, ...]:
+    if role == "user":
+        # Whoever speaks past a running call gives it up; a result lost for good must not keep a turn open.
+        return ()
+    if role == "assistant":
+        return calls + tuple(c for c in made if c not in calls)
+    if role == "tool" and answered is None:
+        return calls[1:]
+    if role == "tool":
+        return tuple(c for c in calls if c != answered)
+    return calls
