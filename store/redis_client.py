@@ -1,11 +1,11 @@
-"""Redis clients for those who only read: short time limits, answers in bytes, connections that heal by themselves."""
+"""Redis clients for readers: short time limits, answers in bytes, connections that heal by themselves."""
 
 import redis
 import redis.asyncio
 
 
 def connect(url: str, *, timeout: float = 2.0) -> "redis.Redis":
-    """A synchronous client; it connects at its first command. `timeout` is seconds a connect or a command may take."""
+    """A synchronous client; it connects at its first command. `timeout`: seconds for each."""
     return redis.Redis.from_url(
         url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15
     )
