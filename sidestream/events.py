@@ -4,52 +4,31 @@ An entry's fields are flat strings, so that `redis-cli XADD` is a full publisher
 them, `parse_entry` reads them; docs/events.md and docs/asyncapi.yaml are checked against these models.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from datetime import datetime
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sidestream.errors import InvalidEvent
+from sidestream.fieldtypes import (
+    Content,
+    Identifier,
+    Identifiers,
+    Meta,
+    MsgType,
+    Role,
+    RunStatus,
+    Share,
+    Timestamp,
+    Version,
+    read_meta,
+)
+from sidestream.flat import digest_of, flat_text
 
 VERSION = 1
-MAX_CONTENT_BYTES = 1024 * 1024
-MAX_META_BYTES = 256 * 1024
 MAX_FUTURE_SECONDS = 300.0
-MAX_ID_LENGTH = 256
-
-Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
-MsgType: TypeAlias = Literal["normal", "fact", "todo", "decision", "preference", "error"]
-RunStatus: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
-
-
-def _plain(value: str) -> str:
-    if any(ord(c) < 32 or ord(c) == 127 for c in value):
-        raise ValueError("control characters are not allowed")
-    if value != value.strip():
-        raise ValueError("leading or trailing space is not allowed")
-    return value
-
-
-def _within_content_limit(value: str) -> str:
-    size = len(value.encode("utf-8", "strict")) if len(value) * 4 > MAX_CONTENT_BYTES else 0
-    if size > MAX_CONTENT_BYTES:
-        raise ValueError(f"content is {size} bytes; at most {MAX_CONTENT_BYTES} are allowed")
-    return value
-
-
-Identifier = Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH), AfterValidator(_plain)]
-Content = Annotated[str, Field(min_length=1), AfterValidator(_within_content_limit)]
 
 
 class Event(BaseModel):
@@ -57,7 +36,7 @@ class Event(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    TYPE: ClassVar[str] = ""
+    DEFAULTS: ClassVar[dict[str, Any]] = {}
 
     type: str
     session_id: Identifier
@@ -66,45 +45,35 @@ class Event(BaseModel):
     user_id: Identifier | None = None
     agent_id: Identifier | None = None
     data_source: Identifier | None = None
-    ts: datetime | None = None
+    ts: Timestamp | None = None
     turn_id: Identifier | None = None
     parent_id: Identifier | None = None
     run_id: Identifier | None = None
-    meta: dict[str, Any] = Field(default_factory=dict)
-    v: Literal[1] = 1
+    meta: Meta = Field(default_factory=dict)
+    v: Version = 1
 
-    @model_validator(mode="after")
-    def _check_shape(self) -> "Event":
-        if self.ts is not None and self.ts.tzinfo is None:
-            raise ValueError("ts must carry an offset, as in 2026-01-31T09:00:00Z")
-        if self.meta:
-            size = len(json.dumps(self.meta, ensure_ascii=False, allow_nan=False).encode())
-            if size > MAX_META_BYTES:
-                raise ValueError(f"meta is {size} bytes of JSON; at most {MAX_META_BYTES} are allowed")
-        return self
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.DEFAULTS = {
+            name: field.get_default(call_default_factory=True)
+            for name, field in cls.model_fields.items()
+            if name != "type" and not field.is_required()
+        }
 
     def to_fields(self) -> dict[str, str]:
         """Flat stream fields, all strings; absent and default values are left out but `type`."""
-        fields = {"type": self.type}
-        for name, value in self:
-            if (
-                value is None
-                or name == "type"
-                or value == type(self).model_fields[name].default
-                or value == {}
-            ):
+        fields: dict[str, str] = {}
+        defaults = self.DEFAULTS
+        for name, value in self.__dict__.items():
+            if value is None or (name in defaults and value == defaults[name]):
                 continue
-            fields[name] = _flat(value)
+            fields[name] = value if type(value) is str else flat_text(value)
         return fields
 
     def digest(self) -> str:
         """SHA-256 (hex) of what makes the event what it is: all but `id`, `ts` and `meta.trace`."""
-        fields = self.to_fields()
-        fields.pop("id", None)
-        fields.pop("ts", None)
-        if "trace" in self.meta:
-            fields["meta"] = _flat({k: v for k, v in self.meta.items() if k != "trace"})
-        return hashlib.sha256(json.dumps(fields, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        return digest_of(self.to_fields())
 
 
 class Message(Event):
@@ -169,10 +138,10 @@ class MemoryRemember(Event):
     content: Content
     key: Identifier | None = None
     memory_type: Identifier = "fact"
-    importance: Annotated[float, Field(ge=0, le=1)] | None = None
-    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    tags: list[Identifier] = Field(default_factory=list)
-    expires_at: datetime | None = None
+    importance: Share | None = None
+    confidence: Share | None = None
+    tags: Identifiers = Field(default_factory=list)
+    expires_at: Timestamp | None = None
 
 
 class MemoryForget(Event):
@@ -194,7 +163,7 @@ class MemoryUsed(Event):
     """Which memories an answer was given, so that use can be told from disuse."""
 
     type: Literal["memory.used"] = "memory.used"
-    memory_ids: list[Identifier] = Field(min_length=1)
+    memory_ids: Identifiers = Field(min_length=1)
 
 
 AnyEvent: TypeAlias = (
@@ -224,46 +193,49 @@ MODELS: dict[str, type[Event]] = {
         MemoryUsed,
     )
 }
-_JSON_FIELDS = frozenset({"meta", "tags", "memory_ids"})
-_ANY: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])
+_FIELDS = {kind: frozenset(model.model_fields) for kind, model in MODELS.items()}
+_LISTS = ("tags", "memory_ids")
+_SHOWN = 60
 
 
 def parse_event(data: Mapping[str, Any]) -> AnyEvent:
-    """An event from a plain mapping (a JSON body, a spool line).
+    """An event from a plain mapping (a JSON body, or flat fields whose names are all known).
 
     Raises:
         InvalidEvent: names each field that is wrong and what is allowed.
     """
     kind = data.get("type")
-    if kind not in MODELS:
-        raise InvalidEvent(f"type: {kind!r} is not an event type; allowed are {', '.join(MODELS)}")
+    model = MODELS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        given = "is missing" if kind is None else f"{str(kind)[:_SHOWN]!r} is not an event type"
+        raise InvalidEvent(f"type: {given}; allowed are {', '.join(MODELS)}")
     try:
-        return _ANY.validate_python(dict(data))
+        return cast(AnyEvent, model.model_validate(dict(data)))
     except ValidationError as error:
         raise InvalidEvent(_explain(error)) from error
 
 
 def parse_entry(fields: Mapping[str, str]) -> AnyEvent:
-    """An event from the flat fields of one stream entry; unknown fields are kept in `meta`.
+    """An event from the flat fields of one stream entry.
+
+    Unknown fields are kept in `meta`, where a key that `meta` has already stands.
 
     Raises:
         InvalidEvent: unknown type, JSON that does not parse, or a field that breaks the contract.
     """
-    model = MODELS.get(fields.get("type", ""))
-    if model is None:
-        return parse_event(dict(fields))
-    known: dict[str, Any] = {}
-    unknown: dict[str, Any] = {}
-    for name, text in fields.items():
-        (known if name in model.model_fields else unknown)[name] = text
-    for name in _JSON_FIELDS & known.keys():
-        known[name] = _from_json(name, known[name])
-    if "v" in known:
-        known["v"] = int(known["v"]) if known["v"].isdigit() else known["v"]
-    if unknown:
-        meta = known.get("meta", {})
-        known["meta"] = {**unknown, **meta} if isinstance(meta, dict) else meta
-    return parse_event(known)
+    values: dict[str, Any] = dict(fields)
+    names = _FIELDS.get(values.get("type", ""))
+    if names is None:
+        return parse_event(values)
+    if "meta" in values:
+        values["meta"] = _read("meta", values["meta"])
+    for name in _LISTS:
+        if name in values and name in names:
+            values[name] = _read(name, values[name])
+    if not values.keys() <= names:
+        unknown = {name: values.pop(name) for name in fields if name not in names}
+        values["meta"] = {**unknown, **values.get("meta", {})}
+    return parse_event(values)
 
 
 def check_time(ts: datetime, now: datetime) -> None:
@@ -275,26 +247,26 @@ def check_time(ts: datetime, now: datetime) -> None:
         )
 
 
-def _flat(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, default=str)
-    return str(value)
-
-
-def _from_json(name: str, text: str) -> object:
+def _read(name: str, text: object) -> object:
+    if not isinstance(text, str):
+        return text
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InvalidEvent(f"{name}: not valid JSON ({error})") from error
+        return read_meta(text) if name == "meta" else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidEvent(f"{name}: {error}") from error
+
+
+_WORDS = {
+    "extra_forbidden": "is not a field of this event type; what else there is to say goes into meta",
+    "missing": "is required",
+    "string_too_short": "must not be empty",
+}
 
 
 def _explain(error: ValidationError) -> str:
     parts = []
     for item in error.errors(include_url=False, include_input=False):
-        where = ".".join(str(p) for p in item["loc"] if p not in MODELS) or "event"
-        parts.append(f"{where}: {item['msg']}")
+        where = ".".join(str(p)[:_SHOWN] for p in item["loc"]) or "event"
+        said = str(item.get("ctx", {}).get("error") or item["msg"])
+        parts.append(f"{where}: {_WORDS.get(item['type'], said)}")
     return "; ".join(parts)
