@@ -48,7 +48,8 @@ class CircuitBreaker:
         with self._lock:
             if self._opened_at is None:
                 return CircuitState.CLOSED
-            return CircuitState.OPEN if self._remaining() > 0 and not self._probing else CircuitState.HALF_OPEN
+            refusing = self._remaining() > 0 and not self._probing
+            return CircuitState.OPEN if refusing else CircuitState.HALF_OPEN
 
     def admit(self) -> Ticket | float:
         """A ticket, or the seconds after which asking again makes sense."""

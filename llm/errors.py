@@ -54,7 +54,7 @@ class CutStream(Transient):
 
 
 class CircuitOpen(Transient):
-    """The provider failed too often of late; nothing was sent. `retry_after` is when one probe is let through."""
+    """The provider failed too often of late; nothing was sent. `retry_after` is when one probe may go."""
 
 
 class Permanent(LlmError):  # noqa: N818 - reads as a kind: `except Permanent`

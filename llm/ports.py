@@ -55,7 +55,11 @@ class ChatModel(Protocol):
         ...
 
     async def complete(
-        self, messages: Sequence[ChatMessage], *, tools: Sequence[dict[str, Any]] = (), max_tokens: int | None = None
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        max_tokens: int | None = None,
     ) -> ChatReply:
         """The whole answer."""
         ...

@@ -25,20 +25,19 @@ class TokenBucket:
         self._filled_at = clock()
         self._paused_until = self._filled_at
 
-    def reserve(self, patience: float) -> float | None:
-        """Seconds to wait before sending, the place in the queue being taken; None if more than `patience`."""
+    def reserve(self, patience: float) -> float:
+        """Seconds to wait before sending. Up to `patience` the place is taken; beyond it, nothing is."""
         with self._lock:
             now = self._clock()
             self._tokens = min(self._burst, self._tokens + (now - self._filled_at) * self._rate)
             self._filled_at = now
             wait = max((1 - self._tokens) / self._rate, self._paused_until - now, 0.0)
-            if wait > patience:
-                return None
-            self._tokens -= 1
+            if wait <= patience:
+                self._tokens -= 1
             return wait
 
     def pause(self, seconds: float) -> None:
-        """Nothing is sent for `seconds`: the provider asked for patience, and one request's 429 speaks for all."""
+        """Nothing is sent for `seconds`: the patience a provider asked of one request holds for all."""
         with self._lock:
             self._paused_until = max(self._paused_until, self._clock() + seconds)
 

@@ -16,7 +16,7 @@ class RecalledItem:
 
     Attributes:
         text: what was remembered, on one line.
-        speaker: role or name of who said it, or the kind of memory it is; for a summary of this session `summary`.
+        speaker: role or name of who said it, or the kind of memory; `summary` for one of this session.
         day: when, as YYYY-MM-DD; None for a summary of this session.
         turn: the turn or turns that a summary is about, such as `3` or `3-5`; None for a recalled memory.
     """
@@ -28,9 +28,9 @@ class RecalledItem:
 
 
 def recalled_items(messages: Sequence[Mapping[str, Any]]) -> list[RecalledItem]:
-    """The recalled memories in a context's messages, in their order: best first. Lines of another form are left out.
+    """The recalled memories in a context's messages, in their order: best first.
 
-    Only system messages are read: a frame that stands in what somebody said is no frame.
+    Lines of another form are left out. Only system messages are read: a frame in what somebody said is none.
     """
     return [
         RecalledItem(match[3], match[2], day=match[1])

@@ -1,0 +1,100 @@
+"""Which service answers, by the settings: SiliconFlow, OpenAI, or whatever listens at a base URL."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import httpx
+from pydantic import SecretStr
+
+from config.errors import InvalidSettings
+from config.settings import OPENAI_URL, SILICONFLOW_URL, Settings
+from llm.http import Endpoint
+
+Use = Literal["chat", "embed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that is known by name.
+
+    Attributes:
+        chat_model, embed_model: used where the settings name none.
+        limit_field: the request field that bounds an answer's tokens.
+        embed_batch: most texts in one embedding request.
+        base64: takes `encoding_format: base64`.
+    """
+
+    name: str
+    url: str
+    chat_model: str | None = None
+    embed_model: str | None = None
+    limit_field: str = "max_tokens"
+    embed_batch: int = 32
+    base64: bool = False
+
+
+SILICONFLOW = Service(
+    "siliconflow",
+    SILICONFLOW_URL,
+    chat_model="Qwen/Qwen3-30B-A3B-Instruct-2507",
+    embed_model="Pro/BAAI/bge-m3",
+)
+OPENAI = Service(
+    "openai",
+    OPENAI_URL,
+    chat_model="gpt-4.1-mini",
+    embed_model="text-embedding-3-small",
+    limit_field="max_completion_tokens",
+    embed_batch=128,
+    base64=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The service that the settings mean, and where it is."""
+
+    service: Service
+    endpoint: Endpoint
+
+
+def choose(settings: Settings, use: Use) -> Chosen | None:
+    """The service for `use`; None if neither a base URL nor a key is set.
+
+    A key is only ever sent to the service it belongs to: the SiliconFlow and OpenAI keys to their own hosts,
+    the `..._API_KEY` of chat or embedding to that use's service.
+
+    Raises:
+        InvalidSettings: the base URL is none, or a key is set without saying where it belongs.
+    """
+    base = settings.chat_base_url if use == "chat" else settings.embed_base_url
+    own_key = _secret(settings.chat_api_key if use == "chat" else settings.embed_api_key)
+    by_host = {
+        httpx.URL(SILICONFLOW.url).host: (SILICONFLOW, _secret(settings.siliconflow_api_key)),
+        httpx.URL(OPENAI.url).host: (OPENAI, _secret(settings.openai_api_key)),
+    }
+    if base and base.strip():
+        url = _checked(base, use)
+        service, key = by_host.get(url.host, (Service(url.host, str(url)), None))
+        return Chosen(service, Endpoint(service.name, str(url).rstrip("/"), own_key or key))
+    for service, key in by_host.values():
+        if key:
+            return Chosen(service, Endpoint(service.name, service.url, own_key or key))
+    if own_key:
+        name = f"SIDESTREAM_{use.upper()}"
+        raise InvalidSettings(f"{name}_API_KEY is set, but not where it belongs: set {name}_BASE_URL")
+    return None
+
+
+def _checked(base: str, use: Use) -> httpx.URL:
+    try:
+        url = httpx.URL(base.strip())
+    except httpx.InvalidURL as error:
+        raise InvalidSettings(f"SIDESTREAM_{use.upper()}_BASE_URL is no URL: {error}") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise InvalidSettings(f"SIDESTREAM_{use.upper()}_BASE_URL must be like http://localhost:11434/v1")
+    return url
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return value.get_secret_value().strip() or None if value is not None else None
