@@ -56,6 +56,8 @@ class Transport:
 
     def __init__(self, endpoint: Endpoint, timeout: float, *, clock: Callable[[], float] = time.time) -> None:
         self._endpoint = endpoint
+        # Reading the certificates takes a tenth of a second and more: here, not under the first reply.
+        self._verify = httpx.create_ssl_context() if endpoint.url.startswith("https:") else False
         self._timeout = httpx.Timeout(timeout, connect=min(timeout, _CONNECT))
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
@@ -107,6 +109,7 @@ class Transport:
         return httpx.AsyncClient(
             timeout=self._timeout,
             headers=headers,
+            verify=self._verify,
             # A proxy of the environment cannot reach what listens on our own loopback.
             trust_env=not _is_loopback(self._endpoint.url),
         )
