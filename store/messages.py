@@ -93,6 +93,17 @@ def by_ids(db: Database, scope: Scope, ids: Sequence[int]) -> list[StoredMessage
     return [_stored(row) for row in rows]
 
 
+def beside(db: Database, scope: Scope, ids: Sequence[int]) -> dict[int, list[int]]:
+    """For those of `ids` that are in the scope, the messages just before and after each in its session."""
+    pk = find_scope(db, scope)
+    if pk is None or not ids:
+        return {}
+    found: dict[int, list[int]] = {}
+    for message, neighbour in db.tuples("messages_beside", {"ids": json.dumps(list(ids)), "scope_id": pk}):
+        found.setdefault(message, []).append(neighbour)
+    return found
+
+
 def turn(db: Database, session_pk: int, turn: int) -> list[StoredMessage]:
     """A turn's messages in order; for the workers, which have the session from a job."""
     return [_stored(row) for row in db.run("messages_turn", session_pk=session_pk, turn=turn)]

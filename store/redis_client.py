@@ -1,7 +1,13 @@
 """Redis clients for readers: short time limits, answers in bytes, connections that heal by themselves."""
 
+from typing import TypeAlias
+
 import redis
 import redis.asyncio
+
+AsyncRedis: TypeAlias = "redis.asyncio.Redis"
+REDIS_ERRORS: tuple[type[Exception], ...] = (redis.RedisError, OSError, TimeoutError)
+"""What a command may raise when Redis is away, slow or refuses; a reader does without it then."""
 
 
 def connect(url: str, *, timeout: float = 2.0) -> "redis.Redis":

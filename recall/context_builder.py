@@ -1,0 +1,115 @@
+"""What goes into a context: read in one snapshot, then assembled by the rules of memory.context."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from memory.budget import Budget
+from memory.context import Recall, assemble, recall_wanted
+from memory.ranking import Key
+from memory.tokens import Corrector
+from memory.types import Degraded, Hit, Scope, StoredMessage, Summary
+from recall.options import RecallOptions
+from recall.results import ContextResult, Lag
+from recall.search import Query, search_store, search_tail
+from recall.window import not_stored, window
+from store import checkpoints, messages, summaries
+from store.db import Database
+from store.health import lag as store_lag
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All that a context may hold, and how it came about."""
+
+    window: list[StoredMessage] = field(default_factory=list)
+    checkpoint: str | None = None
+    summaries: list[Summary] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list)
+    reason: str = ""
+    degraded: list[Degraded] = field(default_factory=list)
+    lag: Lag = field(default_factory=Lag)
+
+
+def wanted(query: str, window: Sequence[StoredMessage], options: RecallOptions) -> Recall:
+    """Which memories the query calls for; a first round is one in which nobody has answered yet."""
+    first_round = not any(message.role == "assistant" for message in window)
+    return wanted_by_query(query, first_round=first_round, options=options)
+
+
+def wanted_by_query(query: str, *, first_round: bool, options: RecallOptions) -> Recall:
+    """As `wanted`, for who knows which round it is."""
+    return recall_wanted(
+        query,
+        first_round=first_round,
+        first_round_empty=options.first_round_empty,
+        min_query_length=options.min_query_length,
+        long_term_trigger=options.long_term_trigger,
+    )
+
+
+def read_parts(
+    db: Database,
+    scope: Scope,
+    query: Query,
+    pending: Sequence[StoredMessage],
+    options: RecallOptions,
+    now: float,
+) -> Parts:
+    """The parts as SQLite has them, with what is `pending`. Call it within one snapshot."""
+    checkpoint = checkpoints.active(db, scope)
+    stored = messages.window(
+        db, scope, options.window_messages, min_seq=checkpoint.boundary_seq if checkpoint else 0
+    )
+    fresh = not_stored(db, scope, pending)
+    shown = window(stored, fresh, options.window_messages)
+    rule = wanted(query.text, shown, options)
+    recent = summaries.recent(db, scope, options.summaries_kept)
+    hits: list[Hit] = []
+    degraded: list[Degraded] = []
+    if rule.long_term:
+        without: set[Key] = {("message", message.id) for message in shown if message.id}
+        without |= {("summary", summary.id) for summary in recent}
+        # Recall is over all of the user's sessions, not this one alone.
+        everywhere = replace(scope, session_id=None)
+        unseen = fresh[: max(0, len(fresh) - len(shown))]
+        hits, degraded = search_store(db, everywhere, replace(query, without=without), unseen, now)
+    owed = store_lag(db, scope, now)
+    return Parts(
+        window=shown,
+        checkpoint=checkpoint.summary if checkpoint else None,
+        summaries=recent if rule.summaries else [],
+        hits=hits,
+        reason=rule.reason,
+        degraded=degraded,
+        lag=Lag(owed=owed.owed, oldest=owed.oldest),
+    )
+
+
+def parts_without_store(
+    query: Query, pending: Sequence[StoredMessage], options: RecallOptions, now: float
+) -> Parts:
+    """The parts when SQLite cannot be read: what is pending is all there is."""
+    unique = list({message.event_id: message for message in pending}.values())
+    shown = window((), unique, options.window_messages)
+    rule = wanted(query.text, shown, options)
+    unseen = unique[: len(unique) - len(shown)]
+    hits = search_tail(query, unseen, now) if rule.long_term else []
+    return Parts(window=shown, hits=hits, reason=rule.reason)
+
+
+def build(
+    parts: Parts, *, runtime: str | None, budget: Budget, options: RecallOptions, corrector: Corrector | None
+) -> ContextResult:
+    """The context within its budget."""
+    context = assemble(
+        runtime=runtime,
+        checkpoint=parts.checkpoint,
+        window=parts.window,
+        summaries=parts.summaries,
+        hits=parts.hits,
+        budget=budget,
+        message_cut=options.message_cut,
+        corrector=corrector,
+        degraded=parts.degraded,
+    )
+    return ContextResult(context, tuple(parts.window), tuple(parts.hits), parts.reason, parts.lag)

@@ -1,0 +1,132 @@
+"""Hybrid search: full text and vectors in SQLite, and by words what is not stored yet."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from memory.ranking import Key, Scored, dense_weight, fuse, rank_by_keyword
+from memory.terms import language, query_terms, searchable, terms
+from memory.types import Candidate, Degraded, Hit, Kind, Scope, StoredMessage, Summary
+from recall.candidates import Found, QuerySpace, find, hit, load
+from store.db import Database
+
+SEARCHED: tuple[Kind, ...] = ("message", "summary")
+_NARROWED = 5
+"""Candidates are of the whole user; where one session is meant, each arm finds this many times more."""
+_BY_WORDS = 100
+"""Most candidates that are ranked without vectors, for which all their rows are read."""
+
+Row: TypeAlias = StoredMessage | Summary
+Rows: TypeAlias = Mapping[Key, Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is searched for.
+
+    Attributes:
+        text: as it was asked; only terms made of it reach SQLite.
+        limit: most hits.
+        kinds: of what; kinds that cannot be searched find nothing.
+        vector: the query's embedding, None to search by words alone.
+        candidates: how many each arm finds before they are fused.
+        without: stored rows that are left out.
+    """
+
+    text: str
+    limit: int
+    kinds: Sequence[Kind] = SEARCHED
+    vector: QuerySpace | None = None
+    candidates: int = 200
+    without: Collection[Key] = field(default_factory=frozenset)
+
+
+def search_store(
+    db: Database, scope: Scope, query: Query, tail: Sequence[StoredMessage], now: float
+) -> tuple[list[Hit], list[Degraded]]:
+    """The best hits of the scope. `tail`: its messages that are not stored; call it within one snapshot."""
+    kinds = [kind for kind in query.kinds if kind in SEARCHED]
+    wanted = query_terms(query.text)
+    breadth = max(query.candidates, 4 * query.limit) + len(query.without)
+    if scope.session_id is not None:
+        breadth *= _NARROWED
+    found = find(db, scope, wanted, query.vector, breadth, kinds)
+    text, dense = _standing(found.text, query), _standing(found.dense, query)
+    pending, pending_rows = _tail_candidates(text, tail if "message" in kinds else (), wanted)
+    if not dense:
+        text = text[: max(_BY_WORDS, query.limit)]
+        rows = load(db, scope, [(c.kind, c.id) for c in text]) | pending_rows
+        return _by_words([*text, *pending], rows, query.limit, now), found.degraded
+    weight = dense_weight(language(query.text))
+    scored = fuse([*text, *pending], dense, weight=weight, neighbours=_standing_beside(found, query))
+    read: Callable[[list[Key]], Rows] = lambda keys: load(db, scope, keys) | pending_rows  # noqa: E731 - one use
+    return _best(_with_rows(scored, read, 2 * query.limit), query.limit), found.degraded
+
+
+def search_tail(query: Query, tail: Sequence[StoredMessage], now: float) -> list[Hit]:
+    """The best hits of the tail alone, for when SQLite cannot be read."""
+    if "message" not in query.kinds:
+        return []
+    pending, rows = _tail_candidates((), tail, query_terms(query.text))
+    return _by_words(pending, rows, query.limit, now)
+
+
+def _standing(found: Iterable[Candidate], query: Query) -> list[Candidate]:
+    return [c for c in found if (c.kind, c.id) not in query.without]
+
+
+def _standing_beside(found: Found, query: Query) -> dict[Key, list[Key]]:
+    return {key: [n for n in near if n not in query.without] for key, near in found.neighbours.items()}
+
+
+def _tail_candidates(
+    text: Sequence[Candidate], tail: Sequence[StoredMessage], wanted: Sequence[str]
+) -> tuple[list[Candidate], dict[Key, Row]]:
+    """The tail's messages as text candidates, under negative ids: they have none of their own yet.
+
+    One that holds all the terms counts as the best text match, one that holds some in proportion.
+    """
+    best = max((c.score for c in text), default=1.0)
+    candidates: list[Candidate] = []
+    rows: dict[Key, Row] = {}
+    for place, message in enumerate(tail, 1):
+        name = message.metadata.get("name")
+        held = set(terms(searchable(name if isinstance(name, str) else None, message.content)))
+        share = sum(term in held for term in wanted) / len(wanted) if wanted else 0.0
+        if share:
+            rows["message", -place] = replace(message, id=-place)
+            candidates.append(Candidate("message", -place, share * best))
+    return candidates, rows
+
+
+def _by_words(text: Sequence[Candidate], rows: Rows, limit: int, now: float) -> list[Hit]:
+    matched = [c for c in text if (c.kind, c.id) in rows]
+    scored = rank_by_keyword(matched, {key: row.occurred_at for key, row in rows.items()}, now=now)
+    return _best(((item, rows[item.kind, item.id]) for item in scored), limit)
+
+
+def _with_rows(
+    scored: Sequence[Scored], read: Callable[[list[Key]], Rows], step: int
+) -> Iterator[tuple[Scored, Row]]:
+    """Scored rows in order, read a few at a time; those outside the scope are not there."""
+    for start in range(0, len(scored), step):
+        part = scored[start : start + step]
+        rows = read([(item.kind, item.id) for item in part])
+        for item in part:
+            row = rows.get((item.kind, item.id))
+            if row is not None:
+                yield item, row
+
+
+def _best(ranked: Iterable[tuple[Scored, Row]], limit: int) -> list[Hit]:
+    """The first `limit`; what says the same as a better one is left out."""
+    hits: list[Hit] = []
+    said: set[str] = set()
+    for item, row in ranked:
+        words = " ".join(row.content.split()).casefold()
+        if words not in said:
+            said.add(words)
+            hits.append(hit(item, row))
+        if len(hits) == limit:
+            break
+    return hits

@@ -1,0 +1,66 @@
+"""The tail as a reader needs it: under a deadline, and never an error."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from memory.types import Degraded, StoredMessage
+from sidestream.keys import Keys
+from store.redis_client import REDIS_ERRORS, AsyncRedis
+from store.tail import pending_tail
+
+_PAUSE = 1.0
+"""Seconds for which Redis is left alone after it did not answer in time: not every reply must wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TailRead:
+    """`messages` oldest first; `unread` events in the whole stream, None where Redis could not be asked."""
+
+    messages: list[StoredMessage] = field(default_factory=list)
+    unread: int | None = None
+    degraded: Degraded | None = None
+
+
+class TailReader:
+    """Reads the tails of one event loop's sessions."""
+
+    def __init__(
+        self,
+        client: AsyncRedis | None,
+        keys: Keys,
+        *,
+        limit: int,
+        timeout: float,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`limit`: most messages of a tail that are read; `timeout`: seconds for a read."""
+        self._client = client
+        self._keys = keys
+        self._limit = limit
+        self._timeout = timeout
+        self._monotonic = monotonic
+        self._silent_until = 0.0
+
+    async def read(self, namespace: str, session_id: str | None, user_id: str | None) -> TailRead:
+        """The session's tail (none without a session), the user's own messages only if `user_id` is given."""
+        if self._client is None:
+            return TailRead(degraded=Degraded("tail", "no Redis is configured"))
+        if self._monotonic() < self._silent_until:
+            return TailRead(degraded=Degraded("tail", "Redis did not answer in time a moment ago"))
+        try:
+            async with asyncio.timeout(self._timeout):
+                unread = int(await self._client.xlen(self._keys.events))
+                if session_id is None:
+                    return TailRead(unread=unread)
+                tail = await pending_tail(
+                    self._client, self._keys, namespace, session_id, self._limit, user_id=user_id
+                )
+        except TimeoutError:
+            self._silent_until = self._monotonic() + _PAUSE
+            return TailRead(degraded=Degraded("tail", "Redis did not answer in time"))
+        except REDIS_ERRORS as error:
+            return TailRead(degraded=Degraded("tail", f"Redis is away: {error}"))
+        broken = Degraded("tail", f"{tail.broken} entries could not be read") if tail.broken else None
+        return TailRead(tail.messages, unread, broken)

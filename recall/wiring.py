@@ -1,0 +1,50 @@
+"""Puts a reader together for a composition root."""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from config.settings import Settings
+from llm.ports import Embedder
+from recall.database import ReadDatabase
+from recall.options import RecallOptions
+from recall.query_embedding import QueryEmbedder
+from recall.reader import Reader
+from sidestream.keys import Keys
+from store.redis_client import connect_async
+
+
+@asynccontextmanager
+async def open_reader(
+    settings: Settings,
+    *,
+    redis_url: str | None,
+    embedder: Embedder | None,
+    clock: Callable[[], float] = time.time,
+) -> AsyncIterator[Reader]:
+    """A reader for the running event loop.
+
+    Args:
+        redis_url: None to do without the tail and the shared cache of query embeddings.
+        embedder: None to search by words alone; stays open, for whoever made it closes it.
+    """
+    options = RecallOptions.from_settings(settings)
+    keys = Keys(options.redis_prefix)
+    client = connect_async(redis_url, timeout=settings.publish_timeout) if redis_url is not None else None
+    queries = None
+    if embedder is not None:
+        queries = QueryEmbedder(
+            embedder,
+            client,
+            keys,
+            timeout=options.query_embed_timeout,
+            cache_size=options.query_cache_size,
+            cache_ttl=options.query_cache_ttl,
+        )
+    reader = Reader(ReadDatabase(options.database, clock=clock), client, queries, options, keys, clock=clock)
+    try:
+        yield reader
+    finally:
+        await reader.aclose()
+        if client is not None:
+            await client.aclose()
