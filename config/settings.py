@@ -54,8 +54,12 @@ class Settings(BaseSettings):
     job_max_attempts: int = Field(8, ge=1, description="Attempts before a job is dead.")
     job_backoff: float = Field(2.0, gt=0, description="First wait after a failed attempt; doubles each time.")
     job_backoff_max: float = Field(600.0, gt=0, description="Longest wait between attempts.")
+    job_patience: float = Field(
+        86_400.0, ge=0, description="A job that fails for a reason that can pass is dead only when it is older than this."
+    )
     sweep_every: float = Field(30.0, gt=0, description="How often beat sweeps for due and lapsed jobs.")
     drain_every: float = Field(30.0, gt=0, description="How often beat drains the stream if no consumer is alive.")
+    heartbeat_every: float = Field(10.0, gt=0, description="How often each worker shows that it is alive.")
     task_soft_limit: float = Field(120.0, gt=0, description="Soft time limit of one task.")
     task_hard_limit: float = Field(180.0, gt=0, description="Hard time limit of one task.")
     visibility_timeout: float = Field(300.0, gt=0, description="When the broker hands an unacknowledged task out again.")
@@ -74,6 +78,7 @@ class Settings(BaseSettings):
     embed_max_batch: int = Field(64, ge=1, le=2048, description="Most messages in an embedding batch.")
     embed_wait: float = Field(2.0, ge=0, description="Longest wait for a batch to fill.")
     embed_min_chars: int = Field(10, ge=0, description="Messages of at most this many characters are not embedded.")
+    embed_cache_size: int = Field(50_000, ge=0, description="Embeddings kept by content, so that no text is embedded twice.")
     query_embed_timeout: float = Field(0.5, gt=0, description="Deadline of the query's embedding on the reply path.")
     query_cache_size: int = Field(4_096, ge=0, description="Query embeddings kept in memory.")
     query_cache_ttl: float = Field(86_400.0, gt=0, description="How long a query embedding lives in Redis.")
@@ -121,6 +126,7 @@ class Settings(BaseSettings):
     api_host: str = Field("127.0.0.1", description="Address the API listens on; beyond loopback a key is needed.")
     api_port: int = Field(8700, ge=0, le=65_535, description="Port the API listens on; 0: a free one.")
     api_key: SecretStr | None = Field(None, description="Bearer key of the API.")
+    api_max_body: int = Field(16 * 1024 * 1024, ge=1024, description="Largest body of one request that the API takes.")
     ready_job_age: float = Field(300.0, gt=0, description="Readiness is red when the oldest due job is older.")
 
     @model_validator(mode="after")

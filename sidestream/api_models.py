@@ -13,7 +13,7 @@ MAX_QUERY_CHARS = 10_000
 
 EventProgress: TypeAlias = Literal["accepted", "stored", "embedded", "summarised", "dead"]
 MemoryKind: TypeAlias = Literal["message", "summary", "fact"]
-ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "facts", "timeline"]
+ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "recalled", "timeline"]
 
 
 class Request(BaseModel):
@@ -74,17 +74,21 @@ class Degradation(Result):
 
 
 class Provenance(Result):
-    """Where one piece of a context comes from; one for each message, summary and fact in it, in order."""
+    """Where one piece of a context comes from; one for each message, summary and recalled memory in it, in order.
 
+    `index` says which of `messages` holds the piece; several summaries or memories stand in one message.
+    """
+
+    index: int = Field(ge=0)
     part: ContextPart
     kind: str
-    id: int | None = None
+    id: int | None = Field(default=None, description="Row id; 0 while it is not stored yet.")
     event_id: str | None = None
     session_id: str | None = None
     turn: int | None = None
+    turn_last: int | None = None
     score: float | None = Field(default=None, ge=0, le=1)
-    occurred_at: datetime | None = None
-    tokens: int = Field(default=0, ge=0)
+    parts: dict[str, float] = Field(default_factory=dict, description="What the score is made of.")
 
 
 class PartStatistics(Result):
@@ -101,6 +105,8 @@ class ContextStatistics(Result):
 
     budget: int = Field(default=0, ge=0)
     tokens: int = Field(default=0, ge=0)
+    over_budget: int = Field(default=0, ge=0, description="What cannot be left out took this much more.")
+    cut_messages: int = Field(default=0, ge=0, description="Long messages of which only the two ends stand here.")
     parts: dict[str, PartStatistics] = Field(default_factory=dict)
 
 
@@ -112,6 +118,7 @@ class ContextResult(Result):
     provenance: list[Provenance] = Field(default_factory=list)
     lag: Lag = Field(default_factory=lambda: Lag())
     degraded: list[Degradation] = Field(default_factory=list)
+    reason: str = Field(default="", description="The rule that decided whether anything was recalled.")
     waited_for: EventProgress | None = Field(
         default=None, description="State of `wait_for` when the wait ended."
     )

@@ -1,0 +1,109 @@
+"""Whether the system can do its work, part by part, for `/health/ready` and for whoever is woken by it."""
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from typing import Literal, TypeAlias
+
+from api.services import Services
+from config.errors import InvalidSettings
+from llm.factory import describe
+from sidestream.api_models import HealthCheck, ReadyResult
+from store import dead_letters, jobs
+from store.errors import StoreError
+from store.redis_client import REDIS_ERRORS
+from store.redis_safety import redis_safety_async
+
+Status: TypeAlias = Literal["ok", "degraded", "failed"]
+TIMEOUT = 3.0
+_HEARTBEATS_MISSED = 3
+
+
+async def ready(doors: Services) -> ReadyResult:
+    """Looks at everything at once, none of it for longer than three seconds."""
+    checks = await asyncio.gather(
+        _within("redis", redis(doors)),
+        _within("database", database(doors)),
+        _within("jobs", owed(doors)),
+        _within("consumer", consumer(doors)),
+        _within("models", models(doors)),
+    )
+    found = dict(checks)
+    statuses = {check.status for check in found.values()}
+    worst: Status = "failed" if "failed" in statuses else "degraded" if "degraded" in statuses else "ok"
+    warnings = [f"{name}: {check.detail}" for name, check in found.items() if check.status == "degraded"]
+    return ReadyResult(status=worst, checks=found, warnings=warnings)
+
+
+async def _within(name: str, check: Awaitable[HealthCheck]) -> tuple[str, HealthCheck]:
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            return name, await check
+    except TimeoutError:
+        return name, _failed(f"no answer within {TIMEOUT:.0f} s")
+    except REDIS_ERRORS as error:
+        return name, _failed(f"Redis does not answer: {error}")
+    except StoreError as error:
+        return name, _failed(f"{type(error).__name__}: {error}")
+
+
+async def redis(doors: Services) -> HealthCheck:
+    """It answers and loses nothing that it has accepted."""
+    await doors.redis.ping()
+    unsafe = await redis_safety_async(doors.redis)
+    return HealthCheck(status="degraded", detail="; ".join(unsafe)) if unsafe else _ok()
+
+
+async def database(doors: Services) -> HealthCheck:
+    """It opens and can be read; dead letters are a reason to look, not to stop."""
+    dead = await doors.database.read(dead_letters.count)
+    if dead:
+        return HealthCheck(status="degraded", detail=f"{dead} dead letters; see `sidestream dead list`")
+    return _ok()
+
+
+async def owed(doors: Services) -> HealthCheck:
+    """No job has been due for longer than `ready_job_age`."""
+    now = doors.clock()
+    age = await doors.database.read(lambda db: jobs.oldest_due(db, now))
+    if age is not None and age > doors.settings.ready_job_age:
+        return _failed(f"the oldest due job has waited for {age:.0f} s; are the task workers running?")
+    return _ok("nothing is due" if age is None else f"the oldest due job has waited for {age:.0f} s")
+
+
+async def consumer(doors: Services) -> HealthCheck:
+    """A consumer has shown in the last heartbeats that it can write."""
+    troubled, beat = await doors.redis.mget(doors.keys.trouble("consumer"), doors.keys.heartbeat("consumer"))
+    if troubled is not None:
+        return _failed(f"the ingest worker cannot work: {json.loads(troubled)['reason']}")
+    if beat is None:
+        return _failed("no ingest worker shows that it lives; events wait in Redis until one does")
+    age = doors.clock() - float(beat)
+    if age > _HEARTBEATS_MISSED * doors.settings.heartbeat_every:
+        return _failed(f"the ingest worker was last heard of {age:.0f} s ago")
+    return _ok()
+
+
+async def models(doors: Services) -> HealthCheck:
+    """Which models answer, summarise and embed; a search by words alone is degraded."""
+    try:
+        found = describe(doors.settings)
+    except InvalidSettings as error:
+        return _failed(str(error))
+    named = ", ".join(f"{use} {m['provider']}:{m['model']}" for use, m in found.items())
+    if found["embed"]["provider"] == "none":
+        return HealthCheck(status="degraded", detail=f"no embedder, so search goes by words alone; {named}")
+    refusing = [use for use, m in found.items() if m.get("circuit") == "open"]
+    if refusing:
+        return HealthCheck(
+            status="degraded", detail=f"{', '.join(refusing)}: the service failed too often; {named}"
+        )
+    return _ok(named)
+
+
+def _ok(detail: str = "") -> HealthCheck:
+    return HealthCheck(status="ok", detail=detail)
+
+
+def _failed(detail: str) -> HealthCheck:
+    return HealthCheck(status="failed", detail=detail)

@@ -1,0 +1,97 @@
+"""What the routes work with, opened when the app starts and closed when it stops, on its one event loop."""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from api.access import Access
+from config.settings import Settings
+from llm.factory import build_embedder
+from llm.ports import Embedder
+from recall.database import ReadDatabase
+from recall.options import RecallOptions
+from recall.query_embedding import QueryEmbedder
+from recall.reader import Reader
+from sidestream import AsyncPublisher
+from sidestream.keys import Keys
+from store.embedded import EmbeddedRedis
+from store.redis_client import AsyncRedis, connect_async
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The process's own things. `database` is for health; routes read through `reader`."""
+
+    settings: Settings
+    access: Access
+    keys: Keys
+    redis: AsyncRedis
+    database: ReadDatabase
+    reader: Reader
+    publisher: AsyncPublisher
+    clock: Callable[[], float]
+
+
+def services(request: Request) -> Services:
+    """The services of the app that the request came to."""
+    found = request.app.state.services
+    assert isinstance(found, Services)
+    return found
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, access: Access, *, clock: Callable[[], float] = time.time
+) -> AsyncIterator[Services]:
+    """Opens everything. Nothing has to be there yet: each part connects when first used, and when lost."""
+    url = settings.redis_url or EmbeddedRedis(settings.data_dir).url
+    keys = Keys(settings.redis_prefix)
+    redis = connect_async(url)
+    embedder = build_embedder(settings)
+    database = ReadDatabase(settings.database)
+    reader = Reader(
+        ReadDatabase(settings.database),
+        redis,
+        _query_embedder(settings, embedder, redis, keys),
+        RecallOptions.from_settings(settings),
+        keys,
+        clock=clock,
+    )
+    publisher = AsyncPublisher(
+        url,
+        prefix=settings.redis_prefix,
+        spool_dir=settings.spool_dir,
+        spool_max_bytes=settings.spool_max_bytes,
+        timeout=settings.publish_timeout,
+        tail_ttl=settings.tail_ttl,
+        tail_max=settings.tail_max,
+        receipt_ttl=settings.receipt_ttl,
+        clock=clock,
+    )
+    try:
+        yield Services(settings, access, keys, redis, database, reader, publisher, clock)
+    finally:
+        await publisher.close()
+        await reader.aclose()
+        database.close()
+        if embedder is not None:
+            await embedder.aclose()
+        await redis.aclose()
+
+
+def _query_embedder(
+    settings: Settings, embedder: Embedder | None, redis: AsyncRedis, keys: Keys
+) -> QueryEmbedder | None:
+    if embedder is None:
+        return None
+    return QueryEmbedder(
+        embedder,
+        redis,
+        keys,
+        timeout=settings.query_embed_timeout,
+        cache_size=settings.query_cache_size,
+        cache_ttl=settings.query_cache_ttl,
+    )

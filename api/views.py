@@ -1,0 +1,102 @@
+"""What the read side found, in the words of the API."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from memory.types import Degraded, Hit
+from recall.results import ContextResult as Found
+from recall.results import Lag as FoundLag
+from recall.results import SearchResult as FoundHits
+from sidestream.api_models import (
+    ContextResult,
+    ContextStatistics,
+    Degradation,
+    EventProgress,
+    Lag,
+    MemoryHit,
+    PartStatistics,
+    Provenance,
+    SearchResult,
+)
+
+_BUDGET_OF = {"window": "window", "summaries": "summaries", "recalled": "facts"}
+
+
+def context(found: Found, waited: EventProgress | None) -> ContextResult:
+    """A context as an answer."""
+    return ContextResult(
+        messages=found.messages,
+        statistics=statistics(found.statistics),
+        provenance=list(provenance(found.provenance)),
+        lag=lag(found.lag),
+        degraded=degradations(found.degraded),
+        reason=found.reason,
+        waited_for=waited,
+    )
+
+
+def search(found: FoundHits) -> SearchResult:
+    """Hits as an answer."""
+    return SearchResult(
+        hits=[hit(h) for h in found.hits], lag=lag(found.lag), degraded=degradations(found.degraded)
+    )
+
+
+def hit(found: Hit) -> MemoryHit:
+    """One hit."""
+    return MemoryHit(
+        kind=found.kind,
+        id=found.id,
+        score=found.score,
+        content=found.content,
+        occurred_at=datetime.fromtimestamp(found.occurred_at, UTC),
+        session_id=found.session_id,
+        role=found.role,
+        turn=found.turn,
+        event_id=found.event_id,
+        metadata=dict(found.metadata),
+        parts=dict(found.parts),
+    )
+
+
+def statistics(counts: Mapping[str, Any]) -> ContextStatistics:
+    """Tokens and items, a part each."""
+    tokens, budget, kept, dropped = (counts[name] for name in ("tokens", "budget", "kept", "dropped"))
+    parts = {
+        part: PartStatistics(
+            budget=budget[name], tokens=tokens[part], items=kept[part], dropped=dropped[part]
+        )
+        for part, name in _BUDGET_OF.items()
+    }
+    parts["fixed"] = PartStatistics(tokens=tokens["fixed"])
+    return ContextStatistics(
+        budget=budget["total"],
+        tokens=tokens["total"],
+        over_budget=counts["over_budget"],
+        cut_messages=counts["cut_messages"],
+        parts=parts,
+    )
+
+
+def provenance(entries: Iterable[Mapping[str, Any]]) -> Iterator[Provenance]:
+    """One entry for each piece of each message."""
+    for entry in entries:
+        index, part = entry["index"], entry["part"]
+        if "sources" not in entry:
+            own = {name: entry[name] for name in ("event_id", "turn") if name in entry}
+            yield Provenance(index=index, part=part, kind="message" if own else part, **own)
+        for source in entry.get("sources", ()):
+            named = {k: v for k, v in source.items() if k not in ("turn_first", "turn_last")}
+            turns = {"turn": source.get("turn_first"), "turn_last": source.get("turn_last")}
+            yield Provenance(index=index, part=part, **named, **turns)
+
+
+def lag(found: FoundLag) -> Lag:
+    """How far behind the workers are."""
+    return Lag(unread=found.unread, owed=dict(found.owed or {}), oldest_seconds=found.oldest)
+
+
+def degradations(found: Iterable[Degraded]) -> list[Degradation]:
+    """What works less well for now."""
+    return [Degradation(part=d.part, reason=d.reason) for d in found]
