@@ -37,12 +37,20 @@ class WorkCancelled(ActorError):  # noqa: N818
     """What the actor was doing was cancelled from within, not by its asker or its supervisor."""
 
 
+class EmptyReport(ActorError):  # noqa: N818
+    """A sub-agent's model said nothing; another try may do better."""
+
+
 class Refused(ActorError):  # noqa: N818
     """An actor's deliberate answer "no". It reaches the asker as it is and is no crash of the actor."""
 
 
 class ReplyFailed(Refused):
     """The main agent could not answer. The text is one that a user can be shown."""
+
+
+class SubagentFailed(Refused):
+    """A sub-agent cannot do its task, and could not at another try."""
 
 
 class UnknownAgent(Refused):

@@ -1,0 +1,133 @@
+"""What a session's main agent publishes, and what it remembers of it until that is stored."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from actors.recorder import Recorder
+from actors.text import publishable
+from memory.toolcalls import call_text
+from memory.types import Scope, StoredMessage
+from sidestream.events import Message, SessionEnded, parse_event
+from sidestream.fieldtypes import Role
+from sidestream.ids import new_id
+
+MAX_ARGUMENTS = 16_000
+"""Characters of one tool call's arguments that are published; the model itself always gets all of its own."""
+
+
+class Journal:
+    """One session's messages. Outlives the actor's crashes, so that it never forgets what it just said."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        recorder: Recorder,
+        *,
+        kept: int = 200,
+        ids: Callable[[], str] = new_id,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`kept`: most messages remembered here. `scope` names the session."""
+        if scope.session_id is None:
+            raise ValueError("a journal is about one session: scope.session_id is needed")
+        self.scope = scope
+        self.session_id = scope.session_id
+        self.recorder = recorder
+        self._kept = kept
+        self._ids = ids
+        self._clock = clock
+        self._own: list[StoredMessage] = []
+
+    @property
+    def own(self) -> Sequence[StoredMessage]:
+        """Messages published from here and not known to be stored, oldest first."""
+        return self._own
+
+    def stored(self, event_ids: set[str]) -> None:
+        """Forgets messages that stand in SQLite."""
+        self._own = [message for message in self._own if message.event_id not in event_ids]
+
+    async def user(self, text: str) -> str:
+        """Publishes what the user said; its event id.
+
+        Raises:
+            PublishError, InvalidEvent: it was not accepted and is remembered nowhere.
+        """
+        event = self._event("user", text)
+        await self.recorder.require(event)
+        return self._remember(event)
+
+    async def assistant(self, text: str, *, answers: str) -> tuple[str, bool]:
+        """Publishes the answer to the event `answers`; its event id, and whether it is durable."""
+        event = self._event("assistant", publishable(text), parent_id=answers)
+        durable = await self.recorder.record(event)
+        return self._remember(event), durable
+
+    async def calls(self, text: str, calls: Sequence[dict[str, Any]], *, answers: str) -> str:
+        """Publishes that the assistant calls tools (in OpenAI's form); its event id."""
+        meta = {"tool_calls": [_bounded(call) for call in calls]}
+        content = publishable(text) if text.strip() else call_text(meta)
+        event = self._event("assistant", content, parent_id=answers, meta=meta)
+        await self.recorder.record(event)
+        return self._remember(event)
+
+    async def result(self, text: str, call_id: str, *, answers: str) -> str:
+        """Publishes the result of one tool call; its event id."""
+        content = publishable(text) if text.strip() else "(nothing)"
+        event = self._event("tool", content, parent_id=answers, meta={"tool_call_id": call_id})
+        await self.recorder.record(event)
+        return self._remember(event)
+
+    async def ended(self) -> bool:
+        """Publishes that the session is over; whether that is durable."""
+        event = SessionEnded(
+            id=self._ids(),
+            session_id=self.session_id,
+            namespace=self.scope.namespace,
+            user_id=self.scope.user_id,
+        )
+        return await self.recorder.record(event)
+
+    def _event(
+        self, role: Role, content: str, *, parent_id: str | None = None, meta: Mapping[str, Any] | None = None
+    ) -> Message:
+        event = parse_event(
+            {
+                "type": "message",
+                "id": self._ids(),
+                "session_id": self.session_id,
+                "namespace": self.scope.namespace,
+                "user_id": self.scope.user_id,
+                "agent_id": self.scope.agent_id,
+                "role": role,
+                "content": content,
+                "parent_id": parent_id,
+                "meta": dict(meta or {}),
+            }
+        )
+        assert isinstance(event, Message)
+        return event
+
+    def _remember(self, event: Message) -> str:
+        assert event.id is not None
+        self._own.append(
+            StoredMessage(
+                event_id=event.id,
+                session_id=event.session_id,
+                role=event.role,
+                content=event.content,
+                occurred_at=self._clock(),
+                metadata=event.meta,
+            )
+        )
+        del self._own[: -self._kept]
+        return event.id
+
+
+def _bounded(call: dict[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    arguments = function["arguments"]
+    if len(arguments) <= MAX_ARGUMENTS:
+        return call
+    return {**call, "function": {**function, "arguments": arguments[:MAX_ARGUMENTS]}}
