@@ -45,5 +45,6 @@ def configure(settings: Settings) -> None:
 
 def get_logger(name: str) -> structlog.typing.FilteringBoundLogger:
     """A logger bound to the component's name."""
-    logger: structlog.typing.FilteringBoundLogger = structlog.get_logger().bind(component=name)
+    # Bound at its first use, so that a logger made at import obeys what `configure` sets later.
+    logger: structlog.typing.FilteringBoundLogger = structlog.get_logger(component=name)
     return logger

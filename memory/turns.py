@@ -61,9 +61,9 @@ def advance(
     if state.open_turn is None:
         return Step(state, state.turn_count, closed)
     turn = state.open_turn
-    state = replace(
-        state, open_tool_calls=_calls_after(state.open_tool_calls, role, tool_calls, tool_call_id)
-    )
+    calls = _calls_after(state.open_tool_calls, role, tool_calls, tool_call_id)
+    if calls != state.open_tool_calls:
+        state = replace(state, open_tool_calls=calls)
     if role == "assistant" and not state.open_tool_calls:
         after = close(state)
         return Step(after.state, turn, closed + after.closed)
@@ -74,7 +74,7 @@ def close(state: TurnState) -> Step:
     """Closes the open turn, if there is one: the session ended or lay idle."""
     if state.open_turn is None:
         return Step(state, state.turn_count)
-    shut = replace(state, open_turn=None, open_tool_calls=(), closed_turns=state.closed_turns + 1)
+    shut = TurnState(state.turn_count, None, state.open_turn_id, (), state.closed_turns + 1)
     return Step(shut, state.open_turn, (state.open_turn,))
 
 
@@ -99,7 +99,7 @@ def extraction_windows(
 
 def _opened(state: TurnState, turn_id: str | None) -> TurnState:
     number = state.turn_count + 1
-    return replace(state, turn_count=number, open_turn=number, open_turn_id=turn_id, open_tool_calls=())
+    return TurnState(number, number, turn_id, (), state.closed_turns)
 
 
 def _calls_after(

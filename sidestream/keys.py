@@ -36,3 +36,7 @@ class Keys:
     def heartbeat(self, role: str) -> str:
         """String, unix seconds: when a worker of this role last did its heartbeat; has a TTL."""
         return f"{self.prefix}heartbeat:{role}"
+
+    def trouble(self, role: str) -> str:
+        """String, JSON `{"at": unix seconds, "reason": text}`: what keeps a worker of this role from working; has a TTL."""
+        return f"{self.prefix}trouble:{role}"

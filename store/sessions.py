@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from memory.types import Scope
@@ -41,6 +41,9 @@ class SessionRow:
     ended_at: float | None = None
 
 
+_FIELDS = tuple(field.name for field in fields(SessionRow))
+
+
 def load_many(db: Database, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SessionRow]:
     """Sessions by (namespace, session id), for those that exist."""
     rows = db.run("sessions_load", pairs=json.dumps(list(pairs)))
@@ -63,7 +66,8 @@ def save_many(db: Database, rows: Sequence[SessionRow]) -> None:
 
 
 def idle_open(db: Database, before: float, limit: int) -> list[SessionRow]:
-    """Sessions with an open turn and no activity since `before`, the longest idle first."""
+    """Sessions without activity since `before` that have an open turn, or turns that no extraction window
+    covers; the longest idle first."""
     return [_session(row) for row in db.run("sessions_idle", before=before, limit=limit)]
 
 
@@ -84,7 +88,11 @@ def get(db: Database, scope: Scope) -> SessionRow | None:
 
 
 def _params(row: SessionRow) -> dict[str, Any]:
-    return asdict(row) | {"shared": int(row.shared), "open_tool_calls": json.dumps(row.open_tool_calls)}
+    # asdict() copies deeply, which costs the consumer more than the statement itself.
+    values = {name: getattr(row, name) for name in _FIELDS}
+    values["shared"] = int(row.shared)
+    values["open_tool_calls"] = json.dumps(row.open_tool_calls) if row.open_tool_calls else "[]"
+    return values
 
 
 def _session(row: Row) -> SessionRow:

@@ -43,7 +43,7 @@ CREATE TABLE sessions (
     last_activity    REAL NOT NULL,                -- by the ingest clock, not by the events' own times
     UNIQUE (namespace, session_id)
 ) STRICT;
-CREATE INDEX sessions_open ON sessions (last_activity) WHERE open_turn IS NOT NULL;
+CREATE INDEX sessions_unfinished ON sessions (last_activity) WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count);
 CREATE INDEX sessions_by_scope ON sessions (scope_id, last_activity);
 
 CREATE TABLE main_messages (
@@ -267,7 +267,7 @@ CREATE TABLE archives (
     created_at REAL NOT NULL
 ) STRICT;
 
--- One space a (model, dimensions); its vectors stand in the virtual table vec_<id>.
+-- One space a (model, dimensions); its vectors stand in vec_<id> (bits) and vec_<id>_floats.
 CREATE TABLE embedding_spaces (
     id         INTEGER PRIMARY KEY,
     model      TEXT NOT NULL,

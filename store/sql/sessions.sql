@@ -30,13 +30,14 @@ UPDATE sessions SET
 WHERE id = :id
 
 -- name: sessions_idle
--- Turns that nobody answered are closed by time; the partial index holds only sessions with an open one.
+-- What time alone must finish: turns that nobody answered, and closed ones that no extraction window covers yet. The
+-- condition is the partial index's own, word for word.
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
     open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
     ended_at, last_activity
 FROM sessions
-WHERE open_turn IS NOT NULL AND last_activity < :before
+WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count) AND last_activity < :before
 ORDER BY last_activity
 LIMIT :limit
 

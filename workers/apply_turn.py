@@ -1,0 +1,52 @@
+"""What a closed turn owes: its summary, and an extraction window whenever enough turns have come together.
+
+The consumer closes turns by events; the idle sweep closes those that nobody answered, by the same rules.
+"""
+
+from typing import Any, Protocol
+
+from memory.turns import close, extraction_windows
+from store.sessions import SessionRow
+from workers.kinds import EXTRACT, SUMMARISE
+from workers.session_book import set_turn_state, turn_state
+
+
+class Ledger(Protocol):
+    """Where work is written down."""
+
+    def owe(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
+        """Work that is due now."""
+        ...
+
+    def defer(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
+        """Work whose handler does not exist yet."""
+        ...
+
+    @property
+    def extract_every(self) -> int:
+        """Closed turns in one extraction window."""
+        ...
+
+
+def turn_closed(ledger: Ledger, session: SessionRow, turn: int) -> None:
+    """The session's state says already that `turn` is closed."""
+    payload = {"session_pk": session.id, "turn": turn}
+    ledger.owe(SUMMARISE, f"turn:{session.id}:{turn}", session.namespace, payload)
+    extract(ledger, session, turn, final=False)
+
+
+def close_all(ledger: Ledger, session: SessionRow) -> None:
+    """Closes the open turn, if there is one, and gives what is left to extraction: the session ended or lies idle."""
+    step = close(turn_state(session))
+    set_turn_state(session, step.state)
+    for turn in step.closed:
+        turn_closed(ledger, session, turn)
+    extract(ledger, session, session.turn_count, final=True)
+
+
+def extract(ledger: Ledger, session: SessionRow, closed_turn: int, *, final: bool) -> None:
+    """Fixes the extraction windows that are due with `closed_turn`."""
+    for first, last in extraction_windows(session.extracted_turn, closed_turn, ledger.extract_every, final):
+        payload = {"session_pk": session.id, "turn_first": first, "turn_last": last}
+        ledger.defer(EXTRACT, f"turns:{session.id}:{first}-{last}", session.namespace, payload)
+        session.extracted_turn = last

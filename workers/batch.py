@@ -1,0 +1,88 @@
+"""What one write transaction of the consumer is going to write, collected event by event and written table by table."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory.types import Kind
+from store import counters, dead_letters, events, fulltext, jobs, messages
+from store.db import Database
+from store.events import EventRow
+from store.jobs import JobRow
+from store.messages import MessageRow
+from workers.entries import Incoming, Refused
+from workers.session_book import SessionBook
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRules:
+    """The settings that decide what an event becomes. Seconds, characters, tokens and turns as the names say."""
+
+    embed_min_chars: int
+    extract_every: int
+    compact_tokens: int
+    subagent_reply_tokens: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """Rows to be written, with what the event handlers need to make them."""
+
+    db: Database
+    rules: IngestRules
+    book: SessionBook
+    now: float
+    next_message_id: int
+    events: list[EventRow] = field(default_factory=list)
+    messages: list[MessageRow] = field(default_factory=list)
+    terms: list[tuple[Kind, int, int, str]] = field(default_factory=list)
+    jobs: list[JobRow] = field(default_factory=list)
+    dead: list[Refused] = field(default_factory=list)
+    duplicates: int = 0
+    owed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def extract_every(self) -> int:
+        """Closed turns in one extraction window."""
+        return self.rules.extract_every
+
+    def owe(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
+        """Work that is due now."""
+        self.jobs.append(JobRow(kind, subject, namespace, self.now, self.now, _json(payload)))
+        self.owed[kind] += 1
+
+    def defer(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
+        """Work whose handler does not exist yet: kept, but not owed."""
+        self.jobs.append(JobRow(kind, subject, namespace, self.now, self.now, _json(payload), "deferred"))
+
+    def stored(self, item: Incoming) -> None:
+        """The event's rows are in the batch."""
+        event = item.event
+        self.events.append(
+            EventRow(event.namespace, item.event_id, event.type, item.digest, item.entry_id, self.now)
+        )
+
+    def write(self) -> None:
+        """Writes everything; inside the transaction."""
+        db = self.db
+        events.record(db, self.events)
+        messages.insert_many(db, self.messages)
+        fulltext.index(db, self.terms)
+        jobs.owe_many(db, self.jobs)
+        self.book.save()
+        for letter in self.dead:
+            dead_letters.bury(
+                db, "event", letter.entry_id, letter.namespace, letter.reason, letter.body, self.now
+            )
+        for name, count in (
+            ("stored", len(self.events)),
+            ("dead", len(self.dead)),
+            ("repeated", self.duplicates),
+        ):
+            if count:
+                counters.bump(db, f"events_{name}", count)
+
+
+def _json(payload: dict[str, Any]) -> str:
+    return json.dumps(payload, ensure_ascii=False) if payload else "{}"

@@ -1,0 +1,85 @@
+"""What beat ticks, and the scheduler that ticks it.
+
+Beat keeps no file: rows say what is due, so a tick is only a hint to look at them, and a tick too many or too few does
+nothing. Two beats, or one that is killed between a tick and its mark, are harmless for the same reason. A fresh beat
+ticks everything at once, so that one which restarts often still ticks.
+"""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+import redis
+from celery.beat import ScheduleEntry, Scheduler
+
+from config.logging import get_logger
+from config.settings import Settings
+from workers import faults
+from workers.config import queue_prefix
+from workers.kinds import INGEST, MAINTAIN, QUEUES
+from workers.liveness import Liveness
+
+if TYPE_CHECKING:
+    from workers.celery_app import WorkerApp
+
+log = get_logger("beat")
+
+BEAT_ROLE = "beat"
+# Ticks that nobody takes are worth nothing; without this a day without workers would leave thousands.
+MOST_WAITING = 20
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Celery's `beat_schedule`: task, seconds between ticks, queue. A tick that waits longer than that is dropped."""
+    entries = {
+        "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
+        "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),
+        "drain-stream": _tick("drain_stream", settings.drain_every, INGEST),
+    }
+    for queue in QUEUES:
+        entries[f"heartbeat-{queue}"] = _tick("heartbeat", settings.heartbeat_every, queue, queue)
+    return entries
+
+
+def _tick(task: str, every: float, queue: str, *args: str) -> dict[str, Any]:
+    return {
+        "task": f"sidestream.{task}",
+        "schedule": every,
+        "args": args,
+        "options": {"queue": queue, "expires": max(every, 5.0), "ignore_result": True},
+    }
+
+
+class TickScheduler(Scheduler):
+    """Keeps its marks in memory, ticks no queue that is full of ticks, and shows that it lives."""
+
+    def setup_schedule(self) -> None:
+        """All entries, due at once."""
+        process = cast("WorkerApp", self.app).process
+        self._redis = process.redis
+        self._prefix = queue_prefix(process.settings.redis_prefix)
+        self._clock = process.clock
+        self._liveness = Liveness(process.redis, process.keys, BEAT_ROLE, process.settings.heartbeat_every)
+        for name, entry in self.app.conf.beat_schedule.items():
+            self.schedule[name] = ScheduleEntry(**entry, name=name, app=self.app, last_run_at=_LONG_AGO)
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        """One step of the schedule."""
+        wait = super().tick(*args, **kwargs)
+        self._liveness.beat(self._clock())
+        return wait
+
+    def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> Any:
+        """Sends the tick, unless its queue holds enough already."""
+        queue = str((entry.options or {})["queue"])
+        if self._waiting(queue) >= MOST_WAITING:
+            log.warning("tick_skipped", tick=entry.name, queue=queue)
+            return
+        super().apply_entry(entry, producer)
+        faults.reach("beat.after_tick")
+
+    def _waiting(self, queue: str) -> int:
+        try:
+            return self._redis.llen(f"{self._prefix}{queue}")
+        except redis.RedisError:
+            return 0

@@ -1,0 +1,77 @@
+"""The step that runs the consumer inside a Celery worker, if that worker has the queue `ingest`."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from celery import bootsteps
+from celery.concurrency.solo import TaskPool as Solo
+
+from config.logging import get_logger
+from workers.consumer import StreamConsumer
+from workers.errors import WrongPool
+from workers.kinds import INGEST
+
+log = get_logger("bootstep")
+
+# A batch takes milliseconds; what takes longer than this hangs in a system call, and the lease will see to it.
+_STOP_WAIT = 30.0
+
+
+def ingest_step(build: Callable[[threading.Event], StreamConsumer]) -> type[bootsteps.StartStopStep]:
+    """The step as Celery wants it, a class; `build` makes the consumer when the worker starts."""
+
+    class IngestStep(bootsteps.StartStopStep):
+        """Starts the consumer's thread before the worker takes tasks, and ends it after it has stopped taking them."""
+
+        requires = ("celery.worker.components:Pool",)
+
+        def __init__(self, worker: Any, **kwargs: Any) -> None:
+            super().__init__(worker, **kwargs)
+            self._stop = threading.Event()
+            self._thread: threading.Thread | None = None
+
+        def include_if(self, parent: Any) -> bool:
+            """Only in a worker of the queue `ingest`."""
+            return serves_ingest(parent)
+
+        def create(self, parent: Any) -> None:
+            """Refuses any other pool than solo before anything starts."""
+            try:
+                check_pool(parent.pool_cls)
+            except WrongPool as error:
+                raise SystemExit(str(error)) from error
+
+        def start(self, parent: Any) -> None:
+            """Starts the thread."""
+            consumer = build(self._stop)
+            self._thread = threading.Thread(target=consumer.run, name="stream-consumer", daemon=True)
+            self._thread.start()
+
+        def stop(self, parent: Any) -> None:
+            """Lets the batch in hand finish."""
+            self._stop.set()
+            if self._thread is not None:
+                self._thread.join(_STOP_WAIT)
+                if self._thread.is_alive():
+                    log.error("consumer_did_not_stop", waited=_STOP_WAIT)
+
+        def terminate(self, parent: Any) -> None:
+            """The same for a worker that is told to end at once: the batch takes milliseconds."""
+            self.stop(parent)
+
+    return IngestStep
+
+
+def serves_ingest(worker: Any) -> bool:
+    """The worker consumes the queue `ingest`."""
+    return INGEST in worker.app.amqp.queues.consume_from
+
+
+def check_pool(pool: type) -> None:
+    """Raises WrongPool unless `pool` is solo."""
+    if not issubclass(pool, Solo):
+        raise WrongPool(
+            f"a worker of the queue {INGEST!r} needs --pool solo, not {pool.__module__}: the consumer's SQLite "
+            "connection breaks in forked children. Give the other queues a worker of their own."
+        )

@@ -1,0 +1,75 @@
+"""Injection points for the crash tests: the process kills, stops or fails itself at a named moment.
+
+A point fires once: it writes its marker file first, and a marker that exists disarms it. So the test knows that the
+moment was reached, and the restarted process passes it.
+"""
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, cast, get_args
+
+from config.faults import fault_spec
+from workers.errors import InjectedFault
+
+Point: TypeAlias = Literal[
+    "consumer.after_read",
+    "consumer.before_commit",
+    "consumer.after_commit",
+    "consumer.after_ack",
+    "task.after_claim",
+    "task.during_model",
+    "task.before_write",
+    "task.after_write",
+    "beat.after_tick",
+]
+Mode: TypeAlias = Literal["kill", "stop", "raise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is to happen, where, and which file proves that it did."""
+
+    point: Point
+    marker: Path
+    mode: Mode = "kill"
+
+
+def parse_fault(spec: str) -> Fault:
+    """A fault from `<point>:<marker path>[:<mode>]`.
+
+    Raises:
+        ValueError: the point or the mode is unknown, or there is no marker path.
+    """
+    point, _, rest = spec.partition(":")
+    path, _, mode = rest.rpartition(":")
+    if mode not in get_args(Mode):
+        path, mode = rest, "kill"
+    if point not in get_args(Point) or not path:
+        raise ValueError(f"SIDESTREAM_TEST_FAULT: {spec!r} is not <point>:<marker path>[:kill|stop|raise]")
+    return Fault(cast(Point, point), Path(path), cast(Mode, mode))
+
+
+_spec = fault_spec()
+_armed = parse_fault(_spec) if _spec else None
+
+
+def reach(point: Point) -> None:
+    """Says that the process is at `point`; does nothing unless a crash test armed it."""
+    if _armed is not None and _armed.point == point:
+        fire(_armed)
+
+
+def fire(fault: Fault) -> None:
+    """Writes the marker, durable before anything happens, and does what the fault says; nothing if it stands already."""
+    try:
+        handle = os.open(fault.marker, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except FileExistsError:
+        return
+    os.write(handle, f"{fault.point} {os.getpid()}\n".encode())
+    os.fsync(handle)
+    os.close(handle)
+    if fault.mode == "raise":
+        raise InjectedFault(f"injected at {fault.point}")
+    os.kill(os.getpid(), signal.SIGKILL if fault.mode == "kill" else signal.SIGSTOP)

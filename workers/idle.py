@@ -1,0 +1,51 @@
+"""Finishes sessions that have been idle: the open turn closes, and what is left is given to extraction."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from store import jobs, sessions
+from store.db import Database
+from store.jobs import JobRow
+from workers.apply_turn import close_all
+from workers.kinds import SUMMARISE
+
+_BATCH = 50
+
+
+@dataclass(slots=True)
+class _Ledger:
+    extract_every: int
+    now: float
+    rows: list[JobRow] = field(default_factory=list)
+
+    def owe(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
+        self.rows.append(JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload)))
+
+    def defer(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
+        self.rows.append(
+            JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload), "deferred")
+        )
+
+
+def close_idle(db: Database, *, now: float, idle: float, extract_every: int) -> tuple[int, int]:
+    """Closes what has been idle for `idle` seconds, in short transactions; sessions finished, summaries owed.
+
+    Raises:
+        StoreError: SQLite refused; the rest is found again by the next tick.
+    """
+    finished = owed = 0
+    while sessions.idle_open(db, now - idle, 1):
+        ledger = _Ledger(extract_every, now)
+        with db.atomic():
+            # Asked again under the lock: an event may have come meanwhile.
+            rows = sessions.idle_open(db, now - idle, _BATCH)
+            for row in rows:
+                close_all(ledger, row)
+            jobs.owe_many(db, ledger.rows)
+            sessions.save_many(db, rows)
+        if not rows:
+            break
+        finished += len(rows)
+        owed += sum(row.kind == SUMMARISE for row in ledger.rows)
+    return finished, owed

@@ -1,0 +1,143 @@
+"""Stores a batch of stream entries in one transaction. What it cannot store becomes a dead letter in the same one."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from config.logging import get_logger
+from sidestream.events import (
+    AnyEvent,
+    MemoryForget,
+    MemoryRemember,
+    MemoryUsed,
+    Message,
+    SessionEnded,
+    SessionReset,
+    SessionStarted,
+    SubagentFinished,
+    SubagentMessage,
+    SubagentStarted,
+)
+from store import events, leases, messages
+from store.db import Database
+from store.leases import Lease
+from store.sessions import SessionRow
+from workers import faults
+from workers.apply_memory import apply_memory
+from workers.apply_message import apply_message
+from workers.apply_session import apply_ended, apply_reset, apply_started
+from workers.apply_subagent import apply_run_finished, apply_run_message, apply_run_started
+from workers.batch import Batch, IngestRules
+from workers.entries import Incoming, Refused, read_entries, refuse
+from workers.errors import Rejected
+from workers.session_book import SessionBook
+from workers.stream import Entry
+
+log = get_logger("ingest")
+
+_APPLY: dict[type[AnyEvent], Callable[[Batch, SessionRow, Incoming, Any], None]] = {
+    Message: apply_message,
+    SessionStarted: apply_started,
+    SessionEnded: apply_ended,
+    SessionReset: apply_reset,
+    SubagentStarted: apply_run_started,
+    SubagentMessage: apply_run_message,
+    SubagentFinished: apply_run_finished,
+    MemoryRemember: apply_memory,
+    MemoryForget: apply_memory,
+    MemoryUsed: apply_memory,
+}
+# These belong to a run that stands already; a stray one must not make a session.
+_OF_A_RUN = (SubagentMessage, SubagentFinished)
+
+
+@dataclass(slots=True)
+class Applied:
+    """What a batch came to: jobs owed by kind, and how many events were stored, repeated and refused."""
+
+    owed: Counter[str] = field(default_factory=Counter)
+    stored: int = 0
+    repeated: int = 0
+    dead: int = 0
+
+    def add(self, other: "Applied") -> "Applied":
+        """Both together."""
+        return Applied(
+            self.owed + other.owed,
+            self.stored + other.stored,
+            self.repeated + other.repeated,
+            self.dead + other.dead,
+        )
+
+
+class Ingest:
+    """Writes batches through one connection, under one lease that is checked and extended in every transaction."""
+
+    def __init__(self, db: Database, lease: Lease, rules: IngestRules, clock: Callable[[], float]) -> None:
+        self._db = db
+        self._lease = lease
+        self._rules = rules
+        self._clock = clock
+
+    def apply(self, entries: list[Entry]) -> Applied:
+        """Stores `entries` in their order; all or nothing.
+
+        Raises:
+            LeaseLost: another consumer has taken over; nothing was written.
+            StoreError: SQLite refused; nothing was written.
+            Exception: an entry ran into a fault of the program; nothing was written.
+        """
+        items = read_entries(entries, self._clock())
+        with self._db.atomic():
+            now = self._clock()
+            leases.hold(self._db, self._lease, now)
+            batch = self._begin(items, now)
+            self._fold(batch, items)
+            batch.write()
+            faults.reach("consumer.before_commit")
+        faults.reach("consumer.after_commit")
+        return Applied(batch.owed, len(batch.events), batch.duplicates, len(batch.dead))
+
+    def bury(self, entry: Entry, error: Exception) -> Applied:
+        """Makes a dead letter of an entry that no batch can hold."""
+        reason = f"{type(error).__name__}: {error}"
+        with self._db.atomic():
+            now = self._clock()
+            leases.hold(self._db, self._lease, now)
+            batch = self._begin([], now)
+            batch.dead.append(refuse(entry.id, entry.fields, reason))
+            batch.write()
+        return Applied(dead=1)
+
+    def _begin(self, items: list[Incoming | Refused], now: float) -> Batch:
+        sessions = ((i.event.namespace, i.event.session_id) for i in items if isinstance(i, Incoming))
+        book = SessionBook(self._db, sessions, now)
+        return Batch(self._db, self._rules, book, now, messages.next_message_id(self._db))
+
+    def _fold(self, batch: Batch, items: list[Incoming | Refused]) -> None:
+        valid = [item for item in items if isinstance(item, Incoming)]
+        known = events.seen_many(self._db, ((i.event.namespace, i.event_id) for i in valid))
+        for item in items:
+            if isinstance(item, Refused):
+                batch.dead.append(item)
+                continue
+            key = (item.event.namespace, item.event_id)
+            digest = known.get(key)
+            if digest == item.digest:
+                batch.duplicates += 1
+                continue
+            try:
+                if digest is not None:
+                    raise Rejected(f"id: {item.event_id!r} was stored before with other content")
+                self._enter(batch, item)
+            except Rejected as error:
+                batch.dead.append(refuse(item.entry_id, item.body, str(error)))
+                continue
+            known[key] = item.digest
+            batch.stored(item)
+
+    @staticmethod
+    def _enter(batch: Batch, item: Incoming) -> None:
+        session = batch.book.enter(item.event, item.occurred_at, create=not isinstance(item.event, _OF_A_RUN))
+        _APPLY[type(item.event)](batch, session, item, item.event)

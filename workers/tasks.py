@@ -1,0 +1,139 @@
+"""The Celery tasks. Each is a hint to look at rows, carries no content, and may run any number of times."""
+
+from collections.abc import Callable
+from typing import Any
+
+from config.logging import get_logger
+from workers.celery_app import WorkerApp, task_name
+from workers.drain import Drain, Drained, DrainRules, Handler
+from workers.embed import EmbedHandler
+from workers.idle import close_idle
+from workers.kinds import EMBED, SUMMARISE
+from workers.liveness import Liveness
+from workers.process import Process
+from workers.retry import RetryRules
+from workers.summarise import SummariseHandler
+from workers.sweep import sweep
+from workers.wiring import build_drain
+
+log = get_logger("tasks")
+
+# Shares of the soft time limit: a claim is begun within the first and is over within the second, so that no task is
+# ended from outside while it holds jobs.
+_BUDGET, _PATIENCE = 1 / 6, 0.75
+
+
+def register(app: WorkerApp) -> None:
+    """Gives the application its tasks."""
+    for name, work in _TASKS.items():
+        app.task(name=task_name(name), ignore_result=True)(_bound(work, app.process))
+
+
+def _bound(work: Callable[..., None], process: Process) -> Callable[..., None]:
+    def run(*args: str) -> None:
+        work(process, *args)
+
+    run.__name__ = work.__name__
+    run.__doc__ = work.__doc__
+    return run
+
+
+def embed(process: Process) -> None:
+    """Embeds what is due."""
+    settings = process.settings
+    handler = EmbedHandler(
+        process.db,
+        process.embedder,
+        limit=settings.embed_max_batch,
+        min_batch=settings.embed_min_batch,
+        max_wait=settings.embed_wait,
+        clock=process.clock,
+    )
+    _drain(process, handler)
+
+
+def summarise(process: Process) -> None:
+    """Summarises the turns that are due; what it wrote is then embedded."""
+    settings = process.settings
+    handler = SummariseHandler(
+        process.db,
+        process.summariser,
+        keep=settings.summaries_kept,
+        min_chars=settings.embed_min_chars,
+        clock=process.clock,
+    )
+    _drain(process, handler)
+    if handler.embeds:
+        process.nudger.nudge(EMBED)
+
+
+def run_sweep(process: Process) -> None:
+    """Sends the tasks that are missing."""
+    owed = sweep(
+        process.db, process.nudger, now=process.clock(), cache_size=process.settings.embed_cache_size
+    )
+    if owed:
+        log.info("swept", **owed)
+
+
+def run_close_idle(process: Process) -> None:
+    """Closes turns that nobody answered."""
+    settings = process.settings
+    finished, owed = close_idle(
+        process.db, now=process.clock(), idle=settings.turn_idle, extract_every=settings.extract_every
+    )
+    if finished:
+        log.info("idle_sessions_closed", sessions=finished, summaries=owed)
+    if owed:
+        process.nudger.nudge(SUMMARISE)
+
+
+def drain_stream(process: Process) -> None:
+    """Stores what stands in the stream, if no consumer is alive to do it."""
+    entries = build_drain(process).drain()
+    if entries:
+        log.warning("stream_drained_by_beat", entries=entries)
+
+
+def heartbeat(process: Process, role: str) -> None:
+    """Shows that the queue `role` is consumed."""
+    Liveness(process.redis, process.keys, role, process.settings.heartbeat_every).beat(process.clock())
+
+
+_TASKS: dict[str, Callable[..., None]] = {
+    EMBED: embed,
+    SUMMARISE: summarise,
+    "sweep": run_sweep,
+    "close_idle": run_close_idle,
+    "drain_stream": drain_stream,
+    "heartbeat": heartbeat,
+}
+
+
+def _drain(process: Process, handler: Handler[Any]) -> Drained:
+    reason = handler.ready()
+    if reason is not None:
+        # The mark of the hint stands, so that the next one comes when it has run out and not with the next event.
+        log.warning("work_waits", kind=handler.kind, reason=reason)
+        return Drained()
+    process.nudger.started(handler.kind)
+    drained = process.run(
+        Drain(process.db, handler, _rules(process), clock=process.clock, ids=process.ids).run()
+    )
+    if drained.done or drained.failed:
+        log.info("drained", kind=handler.kind, done=drained.done, failed=drained.failed, more=drained.more)
+    if drained.more:
+        process.nudger.nudge(handler.kind)
+    return drained
+
+
+def _rules(process: Process) -> DrainRules:
+    settings = process.settings
+    return DrainRules(
+        lease=settings.job_lease,
+        budget=settings.task_soft_limit * _BUDGET,
+        patience=settings.task_soft_limit * _PATIENCE,
+        retry=RetryRules(
+            settings.job_max_attempts, settings.job_backoff, settings.job_backoff_max, settings.job_patience
+        ),
+    )

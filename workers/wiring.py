@@ -1,0 +1,49 @@
+"""Puts a consumer together from what its process holds."""
+
+import threading
+
+from store.processes import this_process
+from workers.batch import IngestRules
+from workers.consumer import ConsumerRules, StreamConsumer
+from workers.kinds import EMBED
+from workers.liveness import Liveness
+from workers.outbox import Outbox
+from workers.process import Process, connect
+from workers.stream import EventStream
+
+CONSUMER_ROLE = "consumer"
+
+
+def build_consumer(process: Process, stop: threading.Event) -> StreamConsumer:
+    """The consumer of an ingest worker's own thread."""
+    return _build(process, this_process(), stop)
+
+
+def build_drain(process: Process) -> StreamConsumer:
+    """A consumer for one pass over the stream inside a task; another holder than this process's own thread."""
+    return _build(process, f"drain@{this_process()}:{process.ids()}", threading.Event())
+
+
+def _build(process: Process, owner: str, stop: threading.Event) -> StreamConsumer:
+    settings = process.settings
+    client = connect(process.redis_url, wait=settings.ingest_block)
+    return StreamConsumer(
+        owner=owner,
+        open_database=process.open_consumer_database,
+        stream=EventStream(client, process.keys, owner, settings.ingest_batch),
+        keys=process.keys,
+        nudger=process.nudger,
+        liveness=Liveness(client, process.keys, CONSUMER_ROLE, settings.heartbeat_every),
+        outbox=Outbox({EMBED: (settings.embed_min_batch, settings.embed_wait)}),
+        rules=ConsumerRules(
+            settings.ingest_lease, settings.ingest_block, min(1.0, settings.ingest_lease / 3)
+        ),
+        ingest_rules=IngestRules(
+            embed_min_chars=settings.embed_min_chars,
+            extract_every=settings.extract_every,
+            compact_tokens=max(1, int(settings.compact_share * settings.chat_window)),
+            subagent_reply_tokens=settings.subagent_reply_tokens,
+        ),
+        clock=process.clock,
+        stop=stop,
+    )
