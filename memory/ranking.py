@@ -12,9 +12,13 @@ from typing import TypeAlias
 from memory.types import Candidate, Kind
 
 Key: TypeAlias = tuple[Kind, int]
-DENSE_WEIGHT = 0.2
-DENSE_WEIGHT_ZH = 0.5
+DENSE_WEIGHT = 0.15
+DENSE_WEIGHT_ZH = 0.45
 NEIGHBOUR_WEIGHT = 0.3
+CANDIDATES = 200
+"""Candidates an arm should give; the weights are set for about so many."""
+
+_SHORT = 60.0
 _DAY = 86_400.0
 
 
@@ -38,40 +42,30 @@ def fuse(
     dense: Sequence[Candidate],
     *,
     weight: float = DENSE_WEIGHT,
+    lengths: Mapping[Key, int] | None = None,
     neighbours: Mapping[Key, Sequence[Key]] | None = None,
     neighbour_weight: float = NEIGHBOUR_WEIGHT,
+    limit: int | None = None,
 ) -> list[Scored]:
-    """Candidates of both arms, best first; either arm may be empty. Equal scores: the newer id first.
+    """The best `limit` candidates of both arms, best first; either arm may be empty. Equal scores: newer id first.
 
-    Text scores are BM25 with higher better, dense ones cosines. `neighbours` names for a candidate those just
-    before and after it in its session: part of the better one's score is added, since an answer often stands
-    beside the words that were asked for.
+    Text scores are BM25 with higher better, dense ones cosines. `lengths` gives tokens: the BM25 of SQLite favours
+    the shortest messages by more than they are worth, and with lengths given that is mostly taken back.
+    `neighbours` names for a candidate those just before and after it in its session: part of the better one's
+    score is added, since an answer often stands beside the words that were asked for.
     """
-    lexical = _relative(text)
-    meaning = _standing_out(dense)
-    base = {k: lexical.get(k, 0.0) + weight * meaning.get(k, 0.0) for k in {**lexical, **meaning}}
-    beside: dict[Key, float] = {}
-    for key in base if neighbours else ():
-        near = [base.get(n, 0.0) for n in (neighbours or {}).get(key, ())]
-        beside[key] = neighbour_weight * max(near, default=0.0)
-    top = max((base[k] + beside.get(k, 0.0) for k in base), default=0.0)
+    lexical = _relative(_evened(text, lengths) if lengths else _scores(text))
+    meaning = {key: weight * value for key, value in _standing_out(_scores(dense)).items()}
+    base = lexical | {key: lexical.get(key, 0.0) + value for key, value in meaning.items()}
+    near = _beside(base, neighbours, neighbour_weight) if neighbours else {}
+    total = {key: value + near.get(key, 0.0) for key, value in base.items()}
+    top = max(total.values(), default=0.0) or 1.0
+    best = sorted(total, key=lambda key: (-total[key], -key[1], key[0]))[:limit]
     scored = []
-    for (kind, number), value in base.items():
-        key = (kind, number)
-        parts = {
-            "text": lexical.get(key, 0.0),
-            "dense": weight * meaning.get(key, 0.0),
-            "near": beside.get(key, 0.0),
-        }
-        parts = {name: _round(part / top) for name, part in parts.items() if part and top}
-        total = (value + beside.get(key, 0.0)) / top if top else 0.0
-        scored.append(Scored(kind, number, _round(min(total, 1.0)), parts))
-    return sorted(scored, key=order)
-
-
-def order(item: Scored) -> tuple[float, int, str]:
-    """Sort key: best first, then the newer id, then the kind, so that the same data gives the same order."""
-    return (-item.score, -item.id, item.kind)
+    for key in best:
+        parts = (("text", lexical.get(key)), ("dense", meaning.get(key)), ("near", near.get(key)))
+        scored.append(_scored(key, total[key] / top, {name: part / top for name, part in parts if part}))
+    return scored
 
 
 def keyword_score(matched: bool, age: float) -> float:
@@ -90,36 +84,52 @@ def rank_by_keyword(text: Sequence[Candidate], recent: Mapping[Key, float], *, n
     `recent` gives the time (unix seconds) of every candidate, matched or not. A match's own text score decides
     among matches, age only in small steps; what did not match follows by age.
     """
-    lexical = _relative(text)
-    scored = []
-    for (kind, number), at in recent.items():
-        key = (kind, number)
-        rule = keyword_score(key in lexical, now - at)
-        parts = {"text": 0.6 * lexical.get(key, 0.0), "keyword_age": 0.4 * rule}
-        parts = {name: _round(part) for name, part in parts.items() if part}
-        scored.append(Scored(kind, number, _round(sum(parts.values())), parts))
-    return sorted(scored, key=order)
+    lexical = _relative(_scores(text))
+    rule = {key: 0.4 * keyword_score(key in lexical, now - at) for key, at in recent.items()}
+    total = {key: value + 0.6 * lexical.get(key, 0.0) for key, value in rule.items()}
+    best = sorted(total, key=lambda key: (-total[key], -key[1], key[0]))[:limit]
+    return [
+        _scored(key, total[key], {"text": 0.6 * lexical.get(key, 0.0), "keyword_age": rule[key]})
+        for key in best
+    ]
 
 
-def _relative(found: Sequence[Candidate]) -> dict[Key, float]:
-    best = max((c.score for c in found), default=0.0)
-    if best <= 0.0:
-        return {(c.kind, c.id): 0.0 for c in found}
-    return {(c.kind, c.id): max(c.score, 0.0) / best for c in found}
+def _scored(key: Key, score: float, parts: Mapping[str, float]) -> Scored:
+    rounded = {name: round(part, 6) for name, part in parts.items()}
+    return Scored(key[0], key[1], round(min(score, 1.0), 6), rounded)
 
 
-def _standing_out(found: Sequence[Candidate]) -> dict[Key, float]:
-    """Standard deviations above the weakest candidate; one candidate alone counts as one deviation."""
-    if not found:
+def _scores(found: Sequence[Candidate]) -> dict[Key, float]:
+    return {(c.kind, c.id): c.score for c in found}
+
+
+def _evened(found: Sequence[Candidate], lengths: Mapping[Key, int]) -> dict[Key, float]:
+    """Text scores with those of short messages lowered: to 0.3 of it at 6 tokens, 0.7 at 60."""
+    size = {(c.kind, c.id): max(1, lengths.get((c.kind, c.id), 1_000)) for c in found}
+    return {key: score * math.sqrt(size[key] / (size[key] + _SHORT)) for key, score in _scores(found).items()}
+
+
+def _relative(scores: Mapping[Key, float]) -> dict[Key, float]:
+    """Shares of the best score; nothing is below 0."""
+    best = max(scores.values(), default=0.0)
+    return {key: max(score, 0.0) / best if best > 0.0 else 0.0 for key, score in scores.items()}
+
+
+def _standing_out(scores: Mapping[Key, float]) -> dict[Key, float]:
+    """Standard deviations above the weakest candidate; where all are equal, one for each."""
+    if not scores:
         return {}
-    scores = [c.score for c in found]
-    mean = math.fsum(scores) / len(scores)
-    deviation = math.sqrt(math.fsum((s - mean) ** 2 for s in scores) / len(scores))
+    mean = math.fsum(scores.values()) / len(scores)
+    deviation = math.sqrt(math.fsum((s - mean) ** 2 for s in scores.values()) / len(scores))
     if deviation < 1e-9:
-        return {(c.kind, c.id): 1.0 for c in found}
-    low = min(scores)
-    return {(c.kind, c.id): (c.score - low) / deviation for c in found}
+        return dict.fromkeys(scores, 1.0)
+    low = min(scores.values())
+    return {key: (score - low) / deviation for key, score in scores.items()}
 
 
-def _round(value: float) -> float:
-    return round(value, 6)
+def _beside(
+    base: Mapping[Key, float], neighbours: Mapping[Key, Sequence[Key]], weight: float
+) -> dict[Key, float]:
+    return {
+        key: weight * max((base.get(n, 0.0) for n in neighbours.get(key, ())), default=0.0) for key in base
+    }
