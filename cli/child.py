@@ -106,7 +106,8 @@ class Child:
             signal_group(self._process.pid, signal.SIGKILL)
             await self._process.wait()
         if self._keeper is not None:
-            await self._keeper
+            # Not awaited itself: a caller that is cancelled here must not cancel it.
+            await asyncio.wait({self._keeper})
         self._ledger.forget(self.program.name)
 
     async def _spawn(self) -> None:

@@ -1,0 +1,134 @@
+"""`sidestream eval`: how much of the evidence that people marked a search finds."""
+
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from cli import environment, evaluation, signals
+from cli.errors import BadLines, CheckFailed, CliError, Unavailable
+from cli.evaluation import Answer
+from cli.reading import patient_reader
+from config.settings import Settings
+from memory.datasets import Conversation, read_conversations
+from memory.records import BadLine
+from store import messages
+from store.db import Database
+from store.errors import StoreError
+
+ADVERSARIAL = "adversarial"
+_SHOWN = ("questions", "recall@5", "recall@10", "recall@20", "hit@10", "mrr")
+
+
+@click.command("eval")
+@click.argument(
+    "files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True
+)
+@click.option("--source", help="Name of the data set, where it was imported under another than the file's.")
+@click.option(
+    "--namespace", default="default", show_default=True, help="Namespace that it was imported into."
+)
+@click.option(
+    "--exclude-category", "excluded", multiple=True, help="Leave these questions out; may be repeated."
+)
+@click.option("--adversarial", is_flag=True, help="Ask the adversarial questions too.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--details",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write each question's result there, as JSON Lines.",
+)
+def evaluate(
+    files: Sequence[Path],
+    source: str | None,
+    namespace: str,
+    excluded: Sequence[str],
+    adversarial: bool,
+    as_json: bool,
+    details: Path | None,
+) -> None:
+    """Ask the questions of imported conversations and measure how much of the marked evidence is found.
+
+    Each conversation is searched alone, as the user that it was imported as. Prints evidence recall@5/10/20,
+    hit@10 and mean reciprocal rank by category. Questions of the category adversarial, whose answer is not
+    there, are left out unless --adversarial is given. Exit code 1 where conversations are not imported.
+    """
+    found = environment.settings()
+    without = {*excluded} if adversarial else {*excluded, ADVERSARIAL}
+    conversations = [c for path in files for c in _read(path, source)]
+    _check_imported(found, conversations, namespace)
+    answers = signals.run(_ask(found, conversations, namespace, without, quiet=as_json))
+    if answers is None:
+        raise click.Abort
+    if details is not None:
+        details.write_text("".join(f"{json.dumps(a.to_json(), ensure_ascii=False)}\n" for a in answers))
+    result = evaluation.report(answers)
+    if as_json:
+        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+    else:
+        _show(result)
+
+
+def _read(path: Path, source: str | None) -> list[Conversation]:
+    found: list[Conversation] = []
+    with path.open(encoding="utf-8") as lines:
+        for line, item in read_conversations(lines, dataset=source or path.stem):
+            if isinstance(item, BadLine):
+                raise BadLines(f"{path}:{line}: {item.reason}")
+            found.append(item)
+    if not any(c.questions for c in found):
+        raise CliError(
+            f"{path} has no questions; eval needs conversations with turns, questions and evidence"
+        )
+    return found
+
+
+def _check_imported(found: Settings, conversations: Sequence[Conversation], namespace: str) -> None:
+    try:
+        with Database.open(found.database, readonly=True) as db:
+            for conversation in conversations:
+                ids = list(conversation.index)
+                missing = len(ids) - len(messages.stored_events(db, namespace, ids))
+                if missing:
+                    raise CheckFailed(
+                        f"{conversation.user_id}: {missing} of {len(ids)} turns are not stored; import "
+                        "the file first, as in `sidestream import --wait FILE`"
+                    )
+    except StoreError as error:
+        raise Unavailable(str(error)) from error
+
+
+async def _ask(
+    found: Settings,
+    conversations: Sequence[Conversation],
+    namespace: str,
+    without: Collection[str],
+    *,
+    quiet: bool,
+) -> list[Answer]:
+    total = sum(len(evaluation.wanted(c, without)) for c in conversations)
+    console = Console(stderr=True)
+    async with patient_reader(found) as reader:
+        with Progress(console=console, disable=quiet or not console.is_terminal, transient=True) as progress:
+            bar = progress.add_task("asking", total=total)
+            asked = evaluation.ask(reader, conversations, namespace, without, lambda: progress.advance(bar))
+            return [answer async for answer in asked]
+
+
+def _show(result: dict[str, Any]) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("category")
+    for name in _SHOWN:
+        table.add_column(name, justify="right")
+    for name, values in [*result["categories"].items(), ("all", result["all"])]:
+        table.add_row(
+            name or "-", *(f"{values[n]:.3f}" if n != "questions" else str(values[n]) for n in _SHOWN)
+        )
+    Console(highlight=False).print(table)
+    for note in result["degraded"]:
+        click.echo(f"degraded: {note}", err=True)

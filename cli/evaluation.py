@@ -1,0 +1,83 @@
+"""Asks the questions of a file of conversations and says how much of the marked evidence was found."""
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from memory.datasets import Conversation, Question
+from memory.metrics import Quality, by_category, measure
+from memory.types import Scope
+from recall.reader import Reader
+
+KS = (5, 10, 20)
+_PLAIN_DEPTH = 50
+_DEEP = 1_000
+"""Ranked where later turns are left out, or turns collapse to sessions, so that enough are left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question, what was found, best first, in the terms of its evidence, and what went less well."""
+
+    user_id: str
+    question: Question
+    ranking: list[str]
+    degraded: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """For a file of raw results."""
+        return {
+            "user_id": self.user_id,
+            "question": self.question.id,
+            "category": self.question.category,
+            "evidence": list(self.question.evidence),
+            "found": self.ranking[: KS[-1]],
+        }
+
+
+async def ask(
+    reader: Reader,
+    conversations: Iterable[Conversation],
+    namespace: str,
+    without: Collection[str],
+    asked: Callable[[], None],
+) -> AsyncIterator[Answer]:
+    """Answers to every question that has evidence and is in no category of `without`; `asked` after each."""
+    for conversation in conversations:
+        scope = Scope(conversation.user_id, namespace)
+        for question in wanted(conversation, without):
+            deep = question.before_turn >= 0 or question.level == "session"
+            found = await reader.search(scope, question.text, _DEEP if deep else _PLAIN_DEPTH, ("message",))
+            ids = [hit.event_id for hit in found.hits if hit.event_id is not None]
+            ranking = conversation.ranking(question, ids)
+            notes = [f"{d.part}: {d.reason}" for d in found.degraded]
+            yield Answer(conversation.user_id, question, ranking, notes)
+            asked()
+
+
+def wanted(conversation: Conversation, without: Collection[str]) -> list[Question]:
+    """The questions that are asked: those with evidence, in no category of `without`."""
+    return [q for q in conversation.questions if q.evidence and q.category not in without]
+
+
+def report(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Measures over all questions and by category, as JSON values."""
+    triples = [(a.question.category, a.ranking, a.question.evidence) for a in answers]
+    return {
+        "all": _plain(measure([(ranking, evidence) for _, ranking, evidence in triples], KS)),
+        "categories": {str(name): _plain(q) for name, q in sorted(by_category(triples, KS).items(), key=str)},
+        "degraded": sorted({note for answer in answers for note in answer.degraded}),
+    }
+
+
+def _plain(quality: Quality) -> dict[str, Any]:
+    values = asdict(quality)
+    recall = {f"recall@{k}": values["recall"][k] for k in KS}
+    return {
+        "questions": quality.count,
+        **recall,
+        "hit@10": quality.hit10,
+        "full@10": quality.full10,
+        "mrr": quality.mrr,
+        "ndcg@10": quality.ndcg10,
+    }

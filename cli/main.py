@@ -1,0 +1,21 @@
+"""The command line: `sidestream COMMAND`. Exit codes are listed in cli/errors.py and docs/cli.md."""
+
+import click
+
+from cli.commands.dead import dead
+from cli.commands.serve import beat, migrate, redis, serve, worker
+from cli.commands.status import status
+from sidestream import __version__
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="sidestream")
+def main() -> None:
+    """Agent memory that stays off the reply path. Settings come from SIDESTREAM_* and sidestream.toml."""
+
+
+for _command in (serve, worker, beat, redis, migrate, status, dead):
+    main.add_command(_command)
+
+if __name__ == "__main__":
+    main(prog_name="sidestream")

@@ -1,0 +1,33 @@
+"""Puts events onto the stream for commands."""
+
+from datetime import UTC, datetime
+
+from cli.errors import CliError, Unavailable
+from config.settings import Settings
+from sidestream.keys import Keys
+from store.dead_letters import DeadLetter
+from store.redis_client import REDIS_ERRORS, connect
+
+
+def republish(found: Settings, url: str, letter: DeadLetter) -> str:
+    """Adds a dead letter's event to the stream as it was, with the id and time that it had; its new entry id.
+
+    Raises:
+        Unavailable: Redis does not answer.
+        CliError: the letter has no fields that could be added.
+    """
+    fields = {name: value for name, value in letter.body.items() if isinstance(value, str)}
+    if not fields:
+        raise CliError(f"dead letter {letter.id} has no fields left")
+    fields.setdefault("id", letter.event_id or letter.ref)
+    milliseconds = letter.ref.partition("-")[0]
+    if milliseconds.isdigit():
+        at = datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+        fields.setdefault("ts", at.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+    client = connect(url)
+    try:
+        return client.xadd(Keys(found.redis_prefix).events, fields).decode()  # type: ignore[union-attr, arg-type] # redis types both its clients at once
+    except REDIS_ERRORS as error:
+        raise Unavailable(f"Redis does not answer: {error}") from error
+    finally:
+        client.close()

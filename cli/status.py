@@ -1,0 +1,106 @@
+"""What `sidestream status` finds: each part by itself, so that one that is away does not hide the others."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from config.errors import InvalidSettings
+from config.settings import Settings
+from llm.factory import describe
+from sidestream.keys import GROUP, Keys
+from store import counters, dead_letters, jobs
+from store.db import Database
+from store.errors import StoreError
+from store.migrate import schema_version
+from store.redis_client import REDIS_ERRORS, connect
+from store.redis_safety import redis_safety
+
+Report: TypeAlias = dict[str, Any]
+
+ROLES = ("consumer", "ingest", "embed", "summarise", "extract", "compact", "maintain", "beat")
+"""Who shows a heartbeat: the consumer's thread, each queue's worker, and beat."""
+
+
+def collect(found: Settings, url: str, *, clock: Callable[[], float] = time.time) -> Report:
+    """Everything that is known, as JSON values; a part that cannot be asked has an `error` in its place."""
+    return {
+        **redis_part(found, url, clock()),
+        "database": database_part(found, clock()),
+        "spool": spool_part(found),
+        "models": models_part(found),
+    }
+
+
+def redis_part(found: Settings, url: str, now: float) -> Report:
+    """`redis`, `stream` and `workers`."""
+    keys = Keys(found.redis_prefix)
+    client = connect(url)
+    try:
+        client.ping()
+        return {
+            "redis": {"ok": True, "warnings": redis_safety(client)},
+            "stream": {"length": client.xlen(keys.events), "pending": _pending(client, keys)},
+            "workers": {role: worker(client, keys, role, now) for role in ROLES},
+        }
+    except REDIS_ERRORS as error:
+        away = {"error": f"Redis does not answer: {error}"}
+        return {"redis": {"ok": False, **away}, "stream": away, "workers": away}
+    finally:
+        client.close()
+
+
+def worker(client: Any, keys: Keys, role: str, now: float) -> Report:
+    """`alive`, seconds since the last heartbeat (`age`), and the `trouble` that it reports."""
+    beat, trouble = client.mget(keys.heartbeat(role), keys.trouble(role))
+    return {
+        "alive": beat is not None and trouble is None,
+        "age": None if beat is None else max(0.0, now - float(beat)),
+        "trouble": None if trouble is None else json.loads(trouble)["reason"],
+    }
+
+
+def database_part(found: Settings, now: float) -> Report:
+    """Schema, jobs, dead letters and counters."""
+    if not found.database.exists():
+        return {"ok": False, "error": f"{found.database} is not there yet"}
+    try:
+        db = Database.open(found.database, readonly=True)
+    except StoreError as error:
+        return {"ok": False, "error": str(error)}
+    try:
+        return {
+            "ok": True,
+            "path": str(found.database),
+            "bytes": found.database.stat().st_size,
+            "schema": schema_version(db),
+            "vectors": db.has_vec,
+            "jobs": jobs.stats(db),
+            "oldest_due_seconds": jobs.oldest_due(db, now),
+            "dead_letters": dead_letters.count(db),
+            "counters": counters.all_counters(db),
+        }
+    except StoreError as error:
+        return {"ok": False, "error": str(error)}
+    finally:
+        db.close()
+
+
+def spool_part(found: Settings) -> Report:
+    """Files in which publishers keep events while Redis is away."""
+    files = [path for path in found.spool_dir.glob("spool-*") if path.stat().st_size]
+    return {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
+
+
+def models_part(found: Settings) -> Report:
+    """What answers, summarises and embeds."""
+    try:
+        return describe(found)
+    except InvalidSettings as error:
+        return {"error": str(error)}
+
+
+def _pending(client: Any, keys: Keys) -> int:
+    if not client.exists(keys.events) or not client.xinfo_groups(keys.events):
+        return 0
+    return int(client.xpending(keys.events, GROUP)["pending"])

@@ -1,0 +1,87 @@
+"""The status as a person reads it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from cli.status import Report
+
+
+def show(report: Report, console: Console) -> None:
+    """Prints the whole report."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, text in _lines(report):
+        table.add_row(name, text)
+    console.print(table)
+
+
+def _lines(report: Report) -> Iterator[tuple[str, str]]:
+    redis, database, spool = report["redis"], report["database"], report["spool"]
+    yield "redis", _good("ok") if redis["ok"] else _bad(redis["error"])
+    for warning in redis.get("warnings", ()):
+        yield "", f"[yellow]{escape(warning)}[/]"
+    if redis["ok"]:
+        stream = report["stream"]
+        yield "stream", f"{stream['length']} events waiting, {stream['pending']} of them being read"
+        for role, state in report["workers"].items():
+            yield f"  {role}", _worker(state)
+    yield (
+        "database",
+        _good(f"ok, schema {database['schema']}, {_size(database['bytes'])}, {database['path']}")
+        if database["ok"]
+        else _bad(database["error"]),
+    )
+    if database["ok"]:
+        yield from _work(database)
+    if spool["files"]:
+        yield "spool", f"[yellow]{spool['files']} files, {_size(spool['bytes'])} wait for Redis[/]"
+    yield from _models(report["models"])
+
+
+def _work(database: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not database["vectors"]:
+        yield "vectors", "[yellow]sqlite-vec is not there: search goes by words alone[/]"
+    for kind, states in sorted(database["jobs"].items()):
+        yield f"  {kind}", ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+    age = database["oldest_due_seconds"]
+    yield "oldest job", "nothing is due" if age is None else f"due for {age:.0f} s"
+    dead = database["dead_letters"]
+    yield "dead letters", _good("none") if not dead else _bad(f"{dead}; see `sidestream dead list`")
+    for name, value in sorted(database["counters"].items()):
+        yield f"  {name}", str(value)
+
+
+def _models(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if "error" in models:
+        yield "models", _bad(models["error"])
+        return
+    for use, model in models.items():
+        yield use, escape(f"{model['provider']} {model['model'] or ''}".strip())
+
+
+def _worker(state: Mapping[str, Any]) -> str:
+    if state["trouble"] is not None:
+        return _bad(state["trouble"])
+    return _good(f"alive, {state['age']:.0f} s ago") if state["alive"] else _bad("no heartbeat")
+
+
+def _good(text: str) -> str:
+    return f"[green]{escape(text)}[/]"
+
+
+def _bad(text: str) -> str:
+    return f"[red]{escape(text)}[/]"
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"
