@@ -215,6 +215,11 @@ class Stack:
         """The end of every process's log."""
         return "\n".join(f"--- {p.name} ({p.exit_code})\n{p.log()[-last:]}" for p in self.processes)
 
+    @staticmethod
+    def wake(pid: int) -> None:
+        """Lets a stopped process go on: one that a fault stopped, whose id stands in the marker."""
+        os.kill(pid, signal.SIGCONT)
+
     def restart_redis(self) -> None:
         """SIGKILLs the server and starts it again on its append-only file."""
         self.server.kill()

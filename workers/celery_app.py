@@ -21,8 +21,12 @@ class QuietWorker(Worker):
 class WorkerApp(Celery):
     """Celery with the process that its tasks work with."""
 
-    worker_cls = "workers.celery_app:QuietWorker"
     process: Process
+
+    @property
+    def Worker(self) -> Any:  # noqa: N802 - Celery's own name for it
+        """The class of this application's workers."""
+        return self.subclass_with_self(QuietWorker)
 
     def send_hint(self, kind: str) -> None:
         """Sends the task that drains jobs of `kind` to the queue of that name.

@@ -6,6 +6,7 @@ moment was reached, and the restarted process passes it.
 
 import os
 import signal
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
@@ -72,4 +73,5 @@ def fire(fault: Fault) -> None:
     os.close(handle)
     if fault.mode == "raise":
         raise InjectedFault(f"injected at {fault.point}")
-    os.kill(os.getpid(), signal.SIGKILL if fault.mode == "kill" else signal.SIGSTOP)
+    # To this thread: one sent to the process may be taken by another thread, and this one would run on for a moment.
+    signal.pthread_kill(threading.get_ident(), signal.SIGKILL if fault.mode == "kill" else signal.SIGSTOP)
