@@ -5,8 +5,8 @@
         stack.start_tasks()
         stack.wait(stack.quiet, "all work done")
 
-Conditions are awaited with a deadline; processes are ended by their own process ids. Leases and ticks are short, so
-that what takes a minute in production takes a second here.
+Conditions are awaited with a deadline; processes are ended by their own process ids. Leases and ticks are
+short, so that what takes a minute in production takes a second here.
 """
 
 import os
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -59,7 +59,13 @@ class Process:
         self._log = log
         with log.open("ab") as out:
             self._popen = subprocess.Popen(
-                command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                command,
+                cwd=ROOT,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
 
     @property
@@ -97,10 +103,8 @@ class Process:
 
     def kill(self) -> None:
         """SIGKILL to it and its children."""
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._popen.wait(DEADLINE)
 
 
@@ -145,7 +149,8 @@ class Stack:
         return process
 
     def start_ingest(self, name: str = "ingest", *, fault: str | None = None) -> Process:
-        """The ingest worker; with a fault of workers/faults.py armed, as in `consumer.after_read:/path/to/marker`."""
+        """The ingest worker; with a fault of workers/faults.py armed, as in
+        `consumer.after_read:/path/to/marker`."""
         command = self.worker("ingest", "--pool", "solo", "--hostname", f"{name}@%h")
         return self.start(name, command, **_armed(fault))
 
@@ -194,7 +199,8 @@ class Stack:
             time.sleep(0.02)
 
     def quiet(self) -> bool:
-        """Nothing stands in the stream, nothing is pending, no job is owed that can be done without an embedder."""
+        """Nothing stands in the stream, nothing is pending, no job is owed that can be done without an
+        embedder."""
         if self.redis.xlen(self.keys.events) or not self._nothing_pending():
             return False
         with self.database() as db:

@@ -21,7 +21,7 @@ from workers.celery_app import WorkerApp
 from workers.config import celery_config, queue_prefix
 from workers.process import Process
 from workers.tasks import register
-from workers.wiring import build_consumer
+from workers.wiring import build_ingest
 
 
 def build_app() -> WorkerApp:
@@ -34,7 +34,7 @@ def build_app() -> WorkerApp:
     process = celery.process = Process(load, celery.send_hint, queue_key)
     celery.add_defaults(lambda: celery_config(process.settings, process.redis_url, ticks(process.settings)))
     register(celery)
-    celery.steps["worker"].add(ingest_step(lambda stop: build_consumer(process, stop)))
+    celery.steps["worker"].add(ingest_step(lambda stop: build_ingest(process, stop)))
     return celery
 
 

@@ -1,4 +1,5 @@
-"""What `memory.*` events become: deferred jobs with the event's own fields, for the handlers of long-term memory."""
+"""What `memory.*` events become: deferred jobs with the event's own fields, for the handlers of long-term
+memory."""
 
 from sidestream.events import MemoryForget, MemoryRemember, MemoryUsed
 from store.sessions import SessionRow

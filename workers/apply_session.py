@@ -29,5 +29,6 @@ def apply_ended(batch: Batch, session: SessionRow, item: Incoming, _event: Sessi
 
 
 def apply_reset(_batch: Batch, session: SessionRow, _item: Incoming, _event: SessionReset) -> None:
-    """Empties the window; what came before stays recallable. The open turn stays open: its answer may be on its way."""
+    """Empties the window; what came before stays recallable. The open turn stays open: its answer may be on
+    its way."""
     session.reset_seq = session.last_seq

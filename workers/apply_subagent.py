@@ -1,4 +1,5 @@
-"""What a sub-agent's events become: a run and its messages, in tables of their own, never part of the dialogue."""
+"""What a sub-agent's events become: a run and its messages, in tables of their own, never part of the
+dialogue."""
 
 from memory.tokens import estimate
 from sidestream.events import SubagentFinished, SubagentMessage, SubagentStarted
@@ -63,7 +64,8 @@ def apply_run_finished(batch: Batch, session: SessionRow, item: Incoming, event:
 
 
 def cut_reply(text: str, most: int) -> tuple[str, bool]:
-    """`text` within `most` estimated tokens, its end replaced by a mark where it was longer; and whether it was."""
+    """`text` within `most` estimated tokens, its end replaced by a mark where it was longer; and whether it
+    was."""
     whole = estimate(text)
     if whole <= most:
         return text, False

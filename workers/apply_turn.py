@@ -36,7 +36,8 @@ def turn_closed(ledger: Ledger, session: SessionRow, turn: int) -> None:
 
 
 def close_all(ledger: Ledger, session: SessionRow) -> None:
-    """Closes the open turn, if there is one, and gives what is left to extraction: the session ended or lies idle."""
+    """Closes the open turn, if there is one, and gives what is left to extraction: the session ended or
+    lies idle."""
     step = close(turn_state(session))
     set_turn_state(session, step.state)
     for turn in step.closed:

@@ -1,4 +1,5 @@
-"""What one write transaction of the consumer is going to write, collected event by event and written table by table."""
+"""What one write transaction of the consumer is going to write, collected event by event and written table
+by table."""
 
 import json
 from collections import Counter
@@ -17,7 +18,8 @@ from workers.session_book import SessionBook
 
 @dataclass(frozen=True, slots=True)
 class IngestRules:
-    """The settings that decide what an event becomes. Seconds, characters, tokens and turns as the names say."""
+    """The settings that decide what an event becomes. Seconds, characters, tokens and turns as the names
+    say."""
 
     embed_min_chars: int
     extract_every: int

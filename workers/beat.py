@@ -1,8 +1,8 @@
 """What beat ticks, and the scheduler that ticks it.
 
-Beat keeps no file: rows say what is due, so a tick is only a hint to look at them, and a tick too many or too few does
-nothing. Two beats, or one that is killed between a tick and its mark, are harmless for the same reason. A fresh beat
-ticks everything at once, so that one which restarts often still ticks.
+Beat keeps no file: rows say what is due, so a tick is only a hint to look at them, and a tick too many or
+too few does nothing. Two beats, or one that is killed between a tick and its mark, are harmless for the
+same reason. A fresh beat ticks everything at once, so that one which restarts often still ticks.
 """
 
 from datetime import UTC, datetime
@@ -30,7 +30,8 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Celery's `beat_schedule`: task, seconds between ticks, queue. A tick that waits longer than that is dropped."""
+    """Celery's `beat_schedule`: task, seconds between ticks, queue. A tick that waits longer than that is
+    dropped."""
     entries = {
         "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
         "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),

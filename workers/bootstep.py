@@ -2,34 +2,43 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from celery import bootsteps
 from celery.concurrency.solo import TaskPool as Solo
 
 from config.logging import get_logger
-from workers.consumer import StreamConsumer
 from workers.errors import WrongPool
 from workers.kinds import INGEST
 
 log = get_logger("bootstep")
 
-# A batch takes milliseconds; what takes longer than this hangs in a system call, and the lease will see to it.
+# A batch takes milliseconds; what takes longer than this hangs in a system call, and the lease will see to
+# it.
 _STOP_WAIT = 30.0
 
 
-def ingest_step(build: Callable[[threading.Event], StreamConsumer]) -> type[bootsteps.StartStopStep]:
-    """The step as Celery wants it, a class; `build` makes the consumer when the worker starts."""
+class Runnable(Protocol):
+    """What a thread of the step does."""
+
+    def run(self) -> None:
+        """Until the event that it was built with is set."""
+        ...
+
+
+def ingest_step(build: Callable[[threading.Event], dict[str, Runnable]]) -> type[bootsteps.StartStopStep]:
+    """The step as Celery wants it, a class; `build` makes, by name, what is to run when the worker starts."""
 
     class IngestStep(bootsteps.StartStopStep):
-        """Starts the consumer's thread before the worker takes tasks, and ends it after it has stopped taking them."""
+        """Starts its threads before the worker takes tasks, and ends them after it has stopped taking
+        them."""
 
         requires = ("celery.worker.components:Pool",)
 
         def __init__(self, worker: Any, **kwargs: Any) -> None:
             super().__init__(worker, **kwargs)
             self._stop = threading.Event()
-            self._thread: threading.Thread | None = None
+            self._threads: list[threading.Thread] = []
 
         def include_if(self, parent: Any) -> bool:
             """Only in a worker of the queue `ingest`."""
@@ -42,19 +51,20 @@ def ingest_step(build: Callable[[threading.Event], StreamConsumer]) -> type[boot
             except WrongPool as error:
                 raise SystemExit(str(error)) from error
 
-        def start(self, parent: Any) -> None:
-            """Starts the thread."""
-            consumer = build(self._stop)
-            self._thread = threading.Thread(target=consumer.run, name="stream-consumer", daemon=True)
-            self._thread.start()
+        def start(self, parent: Any) -> None:  # noqa: ARG002 - Celery hands it in
+            """Starts the threads."""
+            for name, work in build(self._stop).items():
+                thread = threading.Thread(target=work.run, name=name, daemon=True)
+                self._threads.append(thread)
+                thread.start()
 
-        def stop(self, parent: Any) -> None:
+        def stop(self, parent: Any) -> None:  # noqa: ARG002 - as above
             """Lets the batch in hand finish."""
             self._stop.set()
-            if self._thread is not None:
-                self._thread.join(_STOP_WAIT)
-                if self._thread.is_alive():
-                    log.error("consumer_did_not_stop", waited=_STOP_WAIT)
+            for thread in self._threads:
+                thread.join(_STOP_WAIT)
+                if thread.is_alive():
+                    log.error("thread_did_not_stop", thread=thread.name, waited=_STOP_WAIT)
 
         def terminate(self, parent: Any) -> None:
             """The same for a worker that is told to end at once: the batch takes milliseconds."""
@@ -72,6 +82,6 @@ def check_pool(pool: type) -> None:
     """Raises WrongPool unless `pool` is solo."""
     if not issubclass(pool, Solo):
         raise WrongPool(
-            f"a worker of the queue {INGEST!r} needs --pool solo, not {pool.__module__}: the consumer's SQLite "
-            "connection breaks in forked children. Give the other queues a worker of their own."
+            f"a worker of the queue {INGEST!r} needs --pool solo, not {pool.__module__}: the consumer's "
+            "SQLite connection breaks in forked children. Give the other queues a worker of their own."
         )

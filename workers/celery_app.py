@@ -1,4 +1,5 @@
-"""The Celery application class: it carries the process's own things and starts workers that do not talk to each other."""
+"""The Celery application class: it carries the process's own things and starts workers that do not talk to
+each other."""
 
 from typing import Any
 
@@ -11,7 +12,8 @@ TASK_PREFIX = "sidestream."
 
 
 class QuietWorker(Worker):
-    """A worker without gossip, mingling and event heartbeats: nothing reads them, and mingling costs each start a second."""
+    """A worker without gossip, mingling and event heartbeats: nothing reads them, and mingling costs each
+    start a second."""
 
     def __init__(self, app: Any = None, hostname: Any = None, **options: Any) -> None:
         options.update(without_gossip=True, without_mingle=True, without_heartbeat=True)

@@ -13,8 +13,8 @@ _DIRECT = Exchange("", type="direct")
 
 
 def celery_config(settings: Settings, redis_url: str, schedule: dict[str, Any]) -> dict[str, Any]:
-    """Celery's settings. Work is never lost with the broker, since rows say what is owed; so tasks are hints, and
-    everything here serves that a hint is cheap, late rather than lost, and never kept."""
+    """Celery's settings. Work is never lost with the broker, since rows say what is owed; so tasks are
+    hints, and everything here serves that a hint is cheap, late rather than lost, and never kept."""
     return {
         "broker_url": broker_url(redis_url),
         "broker_transport_options": transport_options(settings),
@@ -50,8 +50,9 @@ def celery_config(settings: Settings, redis_url: str, schedule: dict[str, Any]) 
 
 
 def transport_options(settings: Settings) -> dict[str, Any]:
-    """Options of kombu's Redis transport. All its keys stand under the prefix, so that two installations can share
-    a Redis; a killed worker's tasks come back within seconds of the visibility timeout, not minutes."""
+    """Options of kombu's Redis transport. All its keys stand under the prefix, so that two installations
+    can share a Redis; a killed worker's tasks come back within seconds of the visibility timeout, not
+    minutes."""
     return {
         "global_keyprefix": queue_prefix(settings.redis_prefix),
         "visibility_timeout": settings.visibility_timeout,
@@ -73,7 +74,8 @@ def queue_prefix(redis_prefix: str) -> str:
 
 
 def broker_url(redis_url: str) -> str:
-    """The same server in kombu's words: it writes a socket as `redis+socket://` and a database as `virtual_host`."""
+    """The same server in kombu's words: it writes a socket as `redis+socket://` and a database as
+    `virtual_host`."""
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url

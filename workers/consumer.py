@@ -1,8 +1,9 @@
-"""The consumer: reads the stream, stores each batch, acknowledges, hints at the work. One is active at a time.
+"""The consumer: reads the stream, stores each batch, acknowledges, hints at the work. One is active at a
+time.
 
-Nothing is acknowledged before it is committed, and whatever goes wrong ends in the same way: let go, wait, take the
-lease again, claim everything that is pending, and only then read on. So there is one way to recover, and it is used
-at every start.
+Nothing is acknowledged before it is committed, and whatever goes wrong ends in the same way: let go, wait,
+take the lease again, claim everything that is pending, and only then read on. So there is one way to
+recover, and it is used at every start.
 """
 
 import threading
@@ -65,7 +66,8 @@ class ConsumerRules:
 
 
 class StreamConsumer:
-    """The loop. Everything it needs is handed in; `owner` names the holder of the lease (see store/processes.py)."""
+    """The loop. Everything it needs is handed in; `owner` names the holder of the lease (see
+    store/processes.py)."""
 
     def __init__(
         self,
@@ -188,7 +190,8 @@ class StreamConsumer:
             self._send_hints()
 
     def _take_over(self, ingest: Ingest) -> int:
-        """Everything that is pending, in order, before anything new; then the group is this consumer's alone."""
+        """Everything that is pending, in order, before anything new; then the group is this consumer's
+        alone."""
         self._stream.ensure_group()
         total = 0
         for entries in self._stream.claim_pending():
@@ -216,7 +219,8 @@ class StreamConsumer:
         return tails
 
     def _apply(self, ingest: Ingest, entries: list[Entry]) -> Applied:
-        """Stores the batch. Where an entry breaks it, halves are tried, until that entry stands alone and is buried."""
+        """Stores the batch. Where an entry breaks it, halves are tried, until that entry stands alone and
+        is buried."""
         try:
             return ingest.apply(entries)
         except (*OUTAGES, LeaseLost):

@@ -1,6 +1,8 @@
-"""The loop of every task: claim due jobs, work on them with no transaction open, write results and states together.
+"""The loop of every task: claim due jobs, work on them with no transaction open, write results and states
+together.
 
-While a model is at work the jobs' leases are renewed; whoever loses one drops its result, since another has the job.
+While a model is at work the jobs' leases are renewed; whoever loses one drops its result, since another has
+the job.
 """
 
 import asyncio
@@ -21,13 +23,15 @@ from workers.retry import RetryRules, retry_at
 log = get_logger("drain")
 
 R = TypeVar("R")
-# Jobs whose workers died without a word this often are worked on one by one, so that the one to blame dies alone.
+# Jobs whose workers died without a word this often are worked on one by one, so that the one to blame dies
+# alone.
 SUSPECT_ATTEMPTS = 3
 _WRITE_CHUNK = 16
 
 
 class Handler(Protocol[R]):
-    """One kind of work. `limit` is the most jobs of one claim; fewer than `min_batch` wait up to `max_wait` seconds."""
+    """One kind of work. `limit` is the most jobs of one claim; fewer than `min_batch` wait up to `max_wait`
+    seconds."""
 
     kind: str
     limit: int
@@ -39,7 +43,8 @@ class Handler(Protocol[R]):
         ...
 
     async def work(self, claimed: Sequence[Job]) -> list[Outcome[R]]:
-        """One outcome a job. May read the database, may not leave a transaction open; may raise LlmError for all."""
+        """One outcome a job. May read the database, may not leave a transaction open; may raise LlmError
+        for all."""
         ...
 
     def write(self, done: Sequence[Done[R]]) -> None:
@@ -158,8 +163,8 @@ class Drain(Generic[R]):
             await asyncio.gather(task, return_exceptions=True)
 
     async def _attempt(self, claimed: list[Job]) -> list[Outcome[R]]:
-        """The handler's outcomes. Where it raises, all jobs share the failure, or each is tried alone to find whose
-        it is; those for which no time is left keep their lease until it lapses."""
+        """The handler's outcomes. Where it raises, all jobs share the failure, or each is tried alone to
+        find whose it is; those for which no time is left keep their lease until it lapses."""
         try:
             async with asyncio.timeout(self._rules.patience):
                 return await self._handler.work(claimed)
@@ -189,7 +194,8 @@ class Drain(Generic[R]):
             log.warning("lease_not_renewed", kind=self._handler.kind, reason=str(error))
 
     def _write(self, outcomes: list[Outcome[R]]) -> int:
-        """Writes in small transactions, so that the consumer never waits long; how many results were written."""
+        """Writes in small transactions, so that the consumer never waits long; how many results were
+        written."""
         done = [outcome for outcome in outcomes if isinstance(outcome, Done)]
         written = 0
         for start in range(0, len(done), _WRITE_CHUNK):

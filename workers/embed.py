@@ -1,4 +1,5 @@
-"""Embeds messages and summaries: texts that were embedded before come from the cache, the rest from the model."""
+"""Embeds messages and summaries: texts that were embedded before come from the cache, the rest from the
+model."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -40,7 +41,8 @@ class _Text:
 
 
 class EmbedHandler:
-    """Jobs whose subject is `message:<id>` or `summary:<id>`. Result None: what was to be embedded is gone."""
+    """Jobs whose subject is `message:<id>` or `summary:<id>`. Result None: what was to be embedded is
+    gone."""
 
     kind = EMBED
 

@@ -1,4 +1,5 @@
-"""From raw stream entries to events ready to be stored, or to the reason why one cannot be. No database here."""
+"""From raw stream entries to events ready to be stored, or to the reason why one cannot be. No database
+here."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -57,7 +58,8 @@ def refuse(entry_id: str, fields: dict[bytes, bytes], reason: str) -> Refused:
 
 
 def tail_of(fields: dict[bytes, bytes]) -> tuple[str, str] | None:
-    """Namespace and session whose tail the publisher may have put this entry into; None if it is no message."""
+    """Namespace and session whose tail the publisher may have put this entry into; None if it is no
+    message."""
     if fields.get(b"type") != b"message":
         return None
     namespace = fields.get(b"namespace", b"") or b"default"

@@ -1,7 +1,7 @@
 """Injection points for the crash tests: the process kills, stops or fails itself at a named moment.
 
-A point fires once: it writes its marker file first, and a marker that exists disarms it. So the test knows that the
-moment was reached, and the restarted process passes it.
+A point fires once: it writes its marker file first, and a marker that exists disarms it. So the test knows
+that the moment was reached, and the restarted process passes it.
 """
 
 import os
@@ -63,7 +63,8 @@ def reach(point: Point) -> None:
 
 
 def fire(fault: Fault) -> None:
-    """Writes the marker, durable before anything happens, and does what the fault says; nothing if it stands already."""
+    """Writes the marker, durable before anything happens, and does what the fault says; nothing if it
+    stands already."""
     try:
         handle = os.open(fault.marker, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError:
@@ -73,5 +74,6 @@ def fire(fault: Fault) -> None:
     os.close(handle)
     if fault.mode == "raise":
         raise InjectedFault(f"injected at {fault.point}")
-    # To this thread: one sent to the process may be taken by another thread, and this one would run on for a moment.
+    # To this thread: one sent to the process may be taken by another thread, and this one would run on for
+    # a moment.
     signal.pthread_kill(threading.get_ident(), signal.SIGKILL if fault.mode == "kill" else signal.SIGSTOP)

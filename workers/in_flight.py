@@ -1,4 +1,5 @@
-"""A model call as the tasks make it: under way before anything else happens, so that a crash test can strike there."""
+"""A model call as the tasks make it: under way before anything else happens, so that a crash test can
+strike there."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,5 @@
-"""Stores a batch of stream entries in one transaction. What it cannot store becomes a dead letter in the same one."""
+"""Stores a batch of stream entries in one transaction. What it cannot store becomes a dead letter in the
+same one."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -72,7 +73,8 @@ class Applied:
 
 
 class Ingest:
-    """Writes batches through one connection, under one lease that is checked and extended in every transaction."""
+    """Writes batches through one connection, under one lease that is checked and extended in every
+    transaction."""
 
     def __init__(self, db: Database, lease: Lease, rules: IngestRules, clock: Callable[[], float]) -> None:
         self._db = db

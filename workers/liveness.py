@@ -1,4 +1,5 @@
-"""How a worker shows in Redis that it works, or why it does not. Health reads it; no worker decides anything by it."""
+"""How a worker shows in Redis that it works, or why it does not. Health reads it; no worker decides
+anything by it."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""Hints to the task workers: "jobs of this kind are due". Rows say what is owed, so a lost hint costs only time."""
+"""Hints to the task workers: "jobs of this kind are due". Rows say what is owed, so a lost hint costs only
+time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from sidestream.keys import Keys
 
 log = get_logger("nudge")
 
-# Few enough that a broker without workers is not flooded, enough that all processes of a queue get something to do.
+# Few enough that a broker without workers is not flooded, enough that all processes of a queue get
+# something to do.
 MOST_WAITING = 4
 
 
@@ -18,8 +20,8 @@ MOST_WAITING = 4
 class Nudger:
     """Sends one task a kind at a time: none while the last one waits to be started, and none to a full queue.
 
-    `send` sends the task that drains `kind`; `queue_key` is the Redis list where it will wait. The mark of a task on
-    its way lives for `ttl` seconds, so that a lost task silences nothing for longer.
+    `send` sends the task that drains `kind`; `queue_key` is the Redis list where it will wait. The mark of
+    a task on its way lives for `ttl` seconds, so that a lost task silences nothing for longer.
     """
 
     client: redis.Redis

@@ -6,7 +6,8 @@ Pure: it keeps counts and times, and says which kinds are due and how long may b
 from dataclasses import dataclass
 
 GAP = 0.1
-"""Seconds between two hints of one kind: ten a second keep the workers busy, more would only cost the broker."""
+"""Seconds between two hints of one kind: ten a second keep the workers busy, more would only cost the
+broker."""
 
 
 @dataclass(slots=True)
@@ -17,7 +18,8 @@ class _Owed:
 
 
 class Outbox:
-    """Hints that are owed. `batch` names, for kinds that wait for company, how many suffice and how long at most."""
+    """Hints that are owed. `batch` names, for kinds that wait for company, how many suffice and how long at
+    most."""
 
     def __init__(self, batch: dict[str, tuple[int, float]]) -> None:
         self._batch = batch

@@ -8,7 +8,8 @@ from store.jobs import Job
 R = TypeVar("R")
 
 Why: TypeAlias = Literal["passing", "lasting", "surprise"]
-"""passing: the service is away or busy; lasting: the same will fail again; surprise: a fault nobody foresaw."""
+"""passing: the service is away or busy; lasting: the same will fail again; surprise: a fault nobody
+foresaw."""
 
 
 @dataclass(frozen=True, slots=True)

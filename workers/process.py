@@ -1,7 +1,8 @@
-"""What one worker process holds: settings, Redis, and, once it has been started as a worker, database and models.
+"""What one worker process holds: settings, Redis, and, once it has been started as a worker, database and
+models.
 
-A prefork parent builds this too but opens nothing: SQLite connections, event loops and model clients must be made in
-the process that uses them, after the fork.
+A prefork parent builds this too but opens nothing: SQLite connections, event loops and model clients must
+be made in the process that uses them, after the fork.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from sidestream.keys import Keys
 from store.db import Database
 from store.embedded import EmbeddedRedis
 from store.opening import open_database
+from workers.checkpoint import leave_checkpoints_to_others
 from workers.errors import NotOpen
 from workers.nudge import Nudger
 
@@ -96,22 +98,26 @@ class Process:
         return self._db
 
     def open_database(self) -> Database:
-        """A connection for tasks: they pass the writers' gate, so that one of them at a time meets the consumer."""
+        """A connection for tasks: they pass the writers' gate, so that one of them at a time meets the
+        consumer."""
         settings = self.settings
         return open_database(
             settings.database, busy_timeout=settings.busy_timeout, gate=True, clock=self.clock
         )
 
     def open_consumer_database(self) -> Database:
-        """A connection for the consumer: durable at each commit, not held up at the gate, and quick to get the lock."""
+        """A connection for the consumer: durable at each commit, not held up at the gate, and quick to get
+        the lock."""
         settings = self.settings
-        return open_database(
+        db = open_database(
             settings.database,
             synchronous="FULL",
             busy_timeout=settings.busy_timeout,
             poll_busy=True,
             clock=self.clock,
         )
+        leave_checkpoints_to_others(db)
+        return db
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -124,7 +130,8 @@ class Process:
         return build_summariser(self.settings)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine on this process's one event loop, which lives as long as the models' connections."""
+        """Runs a coroutine on this process's one event loop, which lives as long as the models'
+        connections."""
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(work)

@@ -13,7 +13,8 @@ _SETTINGS = (Unauthorised, NoModel, ForkedModel)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong with a whole claim. `shared`: with every job of it; `known`: no trace is needed to see why."""
+    """What went wrong with a whole claim. `shared`: with every job of it; `known`: no trace is needed to
+    see why."""
 
     reason: str
     why: Why
@@ -28,8 +29,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class RetryRules:
-    """Seconds and counts. A failure that can pass is final only when the job has both `max_attempts` behind it and is
-    older than `patience`, so that an outage of hours kills nothing."""
+    """Seconds and counts. A failure that can pass is final only when the job has both `max_attempts` behind
+    it and is older than `patience`, so that an outage of hours kills nothing."""
 
     max_attempts: int
     first: float

@@ -1,7 +1,7 @@
 """The sessions of one batch: loaded once, changed in memory by each event, saved once.
 
-Here it is decided whose session an event may enter: a session belongs to the user of its first event, and another
-user's event is refused unless the session was opened as shared.
+Here it is decided whose session an event may enter: a session belongs to the user of its first event, and
+another user's event is refused unless the session was opened as shared.
 """
 
 from collections.abc import Iterable

@@ -1,9 +1,10 @@
-"""The event stream as the consumer sees it: read, claim what was pending, acknowledge. Knows nothing of SQLite.
+"""The event stream as the consumer sees it: read, claim what was pending, acknowledge. Knows nothing of
+SQLite.
 
-Who may read is decided by the lease in SQLite, so a consumer that was stopped and wakes up may still read for a
-moment. It cannot commit what it read, but what it read is pending in its name; every read therefore also asks how
-much is pending in all, and says `gap` when that is more than this batch: then the caller claims everything again, in
-order, before it goes on.
+Who may read is decided by the lease in SQLite, so a consumer that was stopped and wakes up may still read
+for a moment. It cannot commit what it read, but what it read is pending in its name; every read therefore
+also asks how much is pending in all, and says `gap` when that is more than this batch: then the caller
+claims everything again, in order, before it goes on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,9 @@ from redis.exceptions import ResponseError
 
 from sidestream.keys import GROUP, Keys
 
-# Acknowledges and deletes in one step, so that an entry is never gone from the stream and pending, or the reverse.
-# ARGV: group, number of ids, ids; then for each tail key (KEYS[2..]) the number of its ids, its ids.
+# Acknowledges and deletes in one step, so that an entry is never gone from the stream and pending, or the
+# reverse. ARGV: group, number of ids, ids; then for each tail key (KEYS[2..]) the number of its ids, its
+# ids.
 _ACKNOWLEDGE = """
 local at = 3
 local function take(n)
@@ -156,7 +158,8 @@ class EventStream:
 
 
 def _only_stream(streams: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:
-    """The entries of the one stream that was asked for; redis-py gives a list (RESP2) or a mapping (RESP3)."""
+    """The entries of the one stream that was asked for; redis-py gives a list (RESP2) or a mapping
+    (RESP3)."""
     if not streams:
         return []
     if isinstance(streams, dict):

@@ -18,8 +18,8 @@ from workers.wiring import build_drain
 
 log = get_logger("tasks")
 
-# Shares of the soft time limit: a claim is begun within the first and is over within the second, so that no task is
-# ended from outside while it holds jobs.
+# Shares of the soft time limit: a claim is begun within the first and is over within the second, so that no
+# task is ended from outside while it holds jobs.
 _BUDGET, _PATIENCE = 1 / 6, 0.75
 
 
@@ -113,7 +113,8 @@ _TASKS: dict[str, Callable[..., None]] = {
 def _drain(process: Process, handler: Handler[Any]) -> Drained:
     reason = handler.ready()
     if reason is not None:
-        # The mark of the hint stands, so that the next one comes when it has run out and not with the next event.
+        # The mark of the hint stands, so that the next one comes when it has run out and not with the next
+        # event.
         log.warning("work_waits", kind=handler.kind, reason=reason)
         return Drained()
     process.nudger.started(handler.kind)

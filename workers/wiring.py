@@ -4,6 +4,8 @@ import threading
 
 from store.processes import this_process
 from workers.batch import IngestRules
+from workers.bootstep import Runnable
+from workers.checkpoint import Checkpointer
 from workers.consumer import ConsumerRules, StreamConsumer
 from workers.kinds import EMBED
 from workers.liveness import Liveness
@@ -14,13 +16,17 @@ from workers.stream import EventStream
 CONSUMER_ROLE = "consumer"
 
 
-def build_consumer(process: Process, stop: threading.Event) -> StreamConsumer:
-    """The consumer of an ingest worker's own thread."""
-    return _build(process, this_process(), stop)
+def build_ingest(process: Process, stop: threading.Event) -> dict[str, Runnable]:
+    """What runs in an ingest worker beside Celery, by thread name."""
+    return {
+        "stream-consumer": _build(process, this_process(), stop),
+        "checkpointer": Checkpointer(process.open_database, stop),
+    }
 
 
 def build_drain(process: Process) -> StreamConsumer:
-    """A consumer for one pass over the stream inside a task; another holder than this process's own thread."""
+    """A consumer for one pass over the stream inside a task; another holder than this process's own
+    thread."""
     return _build(process, f"drain@{this_process()}:{process.ids()}", threading.Event())
 
 

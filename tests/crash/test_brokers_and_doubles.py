@@ -17,7 +17,7 @@ def test_queues_lost_and_the_sweep_makes_them_good(tmp_path: Path) -> None:
         queue = f"{queue_prefix(stack.settings.redis_prefix)}summarise"
         stack.wait(stack.stored(len(work.events)), "all events are stored")
         stack.wait(lambda: stack.redis.llen(queue), "a task waits")
-        lost = [key for key in stack.redis.scan_iter(f"{queue_prefix(stack.settings.redis_prefix)}*")]
+        lost = list(stack.redis.scan_iter(f"{queue_prefix(stack.settings.redis_prefix)}*"))
         stack.redis.delete(*lost)
         stack.start_tasks(beat=True)
         stack.wait_quiet()

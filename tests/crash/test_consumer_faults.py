@@ -1,4 +1,5 @@
-"""The consumer is killed, stopped, or loses Redis at each of its moments; nothing is lost, doubled or out of order."""
+"""The consumer is killed, stopped, or loses Redis at each of its moments; nothing is lost, doubled or out
+of order."""
 
 import signal
 from pathlib import Path
@@ -75,7 +76,9 @@ def test_entries_read_by_a_stale_consumer_are_not_stranded(tmp_path: Path) -> No
         stack.processes[1].send(signal.SIGSTOP)
         publish(stack, work.events[BATCH:])
         stale.send(signal.SIGCONT)
-        stack.wait(lambda: "consumer_lease_lost" in stale.log(), "the stale consumer has read and was refused")
+        stack.wait(
+            lambda: "consumer_lease_lost" in stale.log(), "the stale consumer has read and was refused"
+        )
         stack.processes[1].send(signal.SIGCONT)
         stack.wait_quiet()
         check(stack, work)
@@ -84,9 +87,23 @@ def test_entries_read_by_a_stale_consumer_are_not_stranded(tmp_path: Path) -> No
 def test_poison_event_ends_as_a_dead_letter_and_the_rest_flows_on(tmp_path: Path) -> None:
     work = workload()
     poison = [
-        {"type": "message", "id": "p1", "session_id": "s0", "role": "user", "content": "no", "meta": "{broken"},
+        {
+            "type": "message",
+            "id": "p1",
+            "session_id": "s0",
+            "role": "user",
+            "content": "no",
+            "meta": "{broken",
+        },
         {"type": "telegram", "id": "p2", "session_id": "s0"},
-        {"type": "message", "id": "p3", "session_id": "s0", "user_id": "stranger", "role": "user", "content": "hi"},
+        {
+            "type": "message",
+            "id": "p3",
+            "session_id": "s0",
+            "user_id": "stranger",
+            "role": "user",
+            "content": "hi",
+        },
         {**work.events[0], "content": "the same id with other words"},
     ]
     with Stack(tmp_path, ingest_batch=BATCH) as stack:
@@ -102,7 +119,8 @@ def test_poison_event_ends_as_a_dead_letter_and_the_rest_flows_on(tmp_path: Path
 
 
 def test_surprise_inside_a_batch_buries_nobody_else(tmp_path: Path) -> None:
-    """An error that nobody foresaw makes the batch go in halves; here it passes, so that nothing is buried at all."""
+    """An error that nobody foresaw makes the batch go in halves; here it passes, so that nothing is buried
+    at all."""
     work = workload()
     fault, reached = marker(tmp_path, "consumer.before_commit", "raise")
     with Stack(tmp_path, ingest_batch=BATCH) as stack:

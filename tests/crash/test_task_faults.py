@@ -1,4 +1,5 @@
-"""A task worker's child is killed at each of its moments, for each kind of work; the rows bring the work back."""
+"""A task worker's child is killed at each of its moments, for each kind of work; the rows bring the work
+back."""
 
 from pathlib import Path
 
