@@ -74,7 +74,7 @@ class Degradation(Result):
 
 
 class Provenance(Result):
-    """Where one piece of a context comes from; one for each message, summary and recalled memory in it, in order.
+    """Where one piece of a context comes from; one a message, summary and recalled memory, in order.
 
     `index` says which of `messages` holds the piece; several summaries or memories stand in one message.
     """
@@ -106,7 +106,9 @@ class ContextStatistics(Result):
     budget: int = Field(default=0, ge=0)
     tokens: int = Field(default=0, ge=0)
     over_budget: int = Field(default=0, ge=0, description="What cannot be left out took this much more.")
-    cut_messages: int = Field(default=0, ge=0, description="Long messages of which only the two ends stand here.")
+    cut_messages: int = Field(
+        default=0, ge=0, description="Long messages of which only the two ends stand here."
+    )
     parts: dict[str, PartStatistics] = Field(default_factory=dict)
 
 

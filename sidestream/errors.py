@@ -4,10 +4,15 @@ SidestreamError
 ├── InvalidEvent          the event breaks the contract; says the field and what is allowed
 ├── PublishError          the event was NOT accepted
 │   ├── RedisUnavailable  Redis is away and there is no spool to take the event
-│   └── SpoolFull         Redis is away and the spool has reached its bound
+│   ├── SpoolFull         Redis is away and the spool has reached its bound
+│   └── SpoolUnavailable  the spool's folder or file cannot be read or written
 └── ApiError              the HTTP API answered with an error (has .status and .detail)
     └── ApiUnavailable    the HTTP API could not be reached
 """
+
+from collections.abc import Sequence
+
+from sidestream.receipts import Receipt
 
 
 class SidestreamError(Exception):
@@ -19,7 +24,18 @@ class InvalidEvent(SidestreamError, ValueError):  # noqa: N818 - the field's ter
 
 
 class PublishError(SidestreamError):
-    """The event was not accepted; nothing of it was kept."""
+    """Events were not accepted.
+
+    Where Redis took a request and its answer was lost, they may be there all the same: publish them again
+    with the ids that `ids` names, and they are there once.
+
+    Attributes:
+        accepted: receipts of the events of the same call that were accepted, the first ones.
+        ids: ids of those that were not, in order.
+    """
+
+    accepted: Sequence[Receipt] = ()
+    ids: Sequence[str] = ()
 
 
 class RedisUnavailable(PublishError):  # noqa: N818
@@ -27,7 +43,11 @@ class RedisUnavailable(PublishError):  # noqa: N818
 
 
 class SpoolFull(PublishError):  # noqa: N818
-    """Redis did not answer and the spool file has reached its bound."""
+    """Redis did not answer and the spool has reached its bound."""
+
+
+class SpoolUnavailable(PublishError):  # noqa: N818
+    """The spool's folder or file cannot be read or written; the message has the reason."""
 
 
 class ApiError(SidestreamError):
