@@ -23,7 +23,8 @@ async def publish(body: PublishRequest, doors: Doors) -> PublishResult:
     """Takes a batch of events, all or none of a batch that is wrong.
 
     202 means that every event is durable: in Redis, or, counted in `spooled`, in this server's fsynced spool
-    while Redis is away. Events without an `id` get one; give ids of your own to make a retry harmless.
+    while Redis is away. Events without an `id` get one; give ids of your own to make a retry harmless. 503
+    names the events that were and were not accepted.
     """
     events = checked(body.events, datetime.fromtimestamp(doors.clock(), UTC))
     try:
@@ -31,7 +32,8 @@ async def publish(body: PublishRequest, doors: Doors) -> PublishResult:
     except InvalidEvent as error:
         raise InvalidRequest(str(error)) from error
     except PublishError as error:
-        raise NotAvailable(str(error), headers={"Retry-After": "5"}) from error
+        told = {"accepted": [r.id for r in error.accepted], "not_accepted": list(error.ids)}
+        raise NotAvailable(str(error), details=told, headers={"Retry-After": "5"}) from error
     return PublishResult(ids=[r.id for r in receipts], spooled=sum(r.spooled for r in receipts))
 
 

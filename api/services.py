@@ -15,7 +15,7 @@ from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
 from recall.reader import Reader
-from sidestream import AsyncPublisher
+from sidestream.aio import AsyncPublisher
 from sidestream.keys import Keys
 from store.embedded import EmbeddedRedis
 from store.redis_client import AsyncRedis, connect_async

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.chats import parse_chats
 from memory.records import BadLine
-from sidestream import AsyncPublisher
+from sidestream.aio import AsyncPublisher
 from sidestream.events import AnyEvent, Message
 
 BATCH = 200

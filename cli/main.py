@@ -3,8 +3,11 @@
 import click
 
 from cli.commands.dead import dead
+from cli.commands.evaluate import evaluate
+from cli.commands.importing import import_chats
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
+from cli.commands.up import chat, run, up
 from sidestream import __version__
 
 
@@ -14,7 +17,7 @@ def main() -> None:
     """Agent memory that stays off the reply path. Settings come from SIDESTREAM_* and sidestream.toml."""
 
 
-for _command in (serve, worker, beat, redis, migrate, status, dead):
+for _command in (up, run, chat, import_chats, evaluate, status, dead, serve, worker, beat, redis, migrate):
     main.add_command(_command)
 
 if __name__ == "__main__":

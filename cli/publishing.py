@@ -1,12 +1,19 @@
 """Puts events onto the stream for commands."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
+from cli.environment import redis_url
 from cli.errors import CliError, Unavailable
 from config.settings import Settings
+from sidestream.aio import AsyncPublisher
 from sidestream.keys import Keys
 from store.dead_letters import DeadLetter
 from store.redis_client import REDIS_ERRORS, connect
+
+PATIENT = 10.0
+"""Seconds that a batch may take: an import has time where a reply has none."""
 
 
 def republish(found: Settings, url: str, letter: DeadLetter) -> str:
@@ -31,3 +38,21 @@ def republish(found: Settings, url: str, letter: DeadLetter) -> str:
         raise Unavailable(f"Redis does not answer: {error}") from error
     finally:
         client.close()
+
+
+@asynccontextmanager
+async def open_publisher(found: Settings) -> AsyncIterator[AsyncPublisher]:
+    """A publisher without a spool: a command that cannot reach Redis says so, and can be repeated."""
+    publisher = AsyncPublisher(
+        redis_url(found),
+        prefix=found.redis_prefix,
+        spool_dir=None,
+        timeout=PATIENT,
+        tail_ttl=found.tail_ttl,
+        tail_max=found.tail_max,
+        receipt_ttl=found.receipt_ttl,
+    )
+    try:
+        yield publisher
+    finally:
+        await publisher.close()

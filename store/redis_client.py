@@ -5,7 +5,7 @@ from typing import TypeAlias
 import redis
 import redis.asyncio
 
-AsyncRedis: TypeAlias = "redis.asyncio.Redis"
+AsyncRedis: TypeAlias = redis.asyncio.Redis
 REDIS_ERRORS: tuple[type[Exception], ...] = (redis.RedisError, OSError, TimeoutError)
 """What a command may raise when Redis is away, slow or refuses; a reader does without it then."""
 

@@ -46,6 +46,16 @@ def run() -> None:
         raise CheckFailed("the self-check did not pass")
 
 
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def chat(arguments: tuple[str, ...]) -> None:
+    """Chat in this terminal with a system that runs already; ARGUMENTS go to the chat."""
+    found = environment.settings()
+    code = signals.run(chat_in_terminal(found, *arguments), interruptible=False)
+    if code:
+        raise CheckFailed(f"the chat ended with code {code}")
+
+
 def _chat(found: Settings) -> None:
     code = signals.run(_with_chat(found), interruptible=False)
     if code:

@@ -1,0 +1,124 @@
+"""How much the workers still have before them: room for more events, and whether everything is done."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from cli.errors import CheckFailed, Unavailable
+from recall.database import ReadDatabase
+from sidestream.keys import Keys
+from store import jobs
+from store.errors import StoreError
+from store.redis_client import REDIS_ERRORS, AsyncRedis
+
+_POLL = 0.1
+FINISHED = ("embed", "summarise")
+"""Kinds of job that have a handler; the others are kept for later and not waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """Events that are not stored, jobs that are not done by kind, and jobs that died."""
+
+    events: int
+    jobs: dict[str, int] = field(default_factory=dict)
+    dead: int = 0
+
+    @property
+    def total(self) -> int:
+        """0 when everything is done."""
+        return self.events + sum(self.jobs.values())
+
+
+class Backlog:
+    """Looks at Redis and SQLite for one command. `patience`: seconds without progress before it gives up."""
+
+    def __init__(
+        self,
+        redis: AsyncRedis,
+        keys: Keys,
+        database: ReadDatabase,
+        *,
+        patience: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._redis = redis
+        self._keys = keys
+        self._database = database
+        self._patience = patience
+        self._clock = clock
+
+    async def room(self, more: int, bound: int) -> None:
+        """Waits until `more` events fit into a stream of at most `bound`: Redis is not filled without end.
+
+        Raises:
+            CheckFailed: nobody takes events out of the stream.
+            Unavailable: Redis does not answer.
+        """
+        watch = _Watch(self._patience, self._clock)
+        while (waiting := await self._events()) and waiting + more > bound:
+            if watch.stands_still(waiting):
+                raise CheckFailed(
+                    f"{waiting} events wait in Redis and no worker has taken one for {self._patience:.0f} s; "
+                    "start the workers (`sidestream up`) and import again: it goes on where it stopped"
+                )
+            await asyncio.sleep(_POLL)
+
+    async def done(self, told: Callable[[Owed], None]) -> Owed:
+        """Waits until every event is stored, embedded and summarised; `told` hears how it stands.
+
+        Raises:
+            CheckFailed: the workers make no progress.
+            Unavailable: Redis or SQLite does not answer.
+        """
+        watch = _Watch(self._patience, self._clock)
+        while True:
+            owed = await self.owed()
+            told(owed)
+            if not owed.total:
+                return owed
+            if watch.stands_still(owed.total):
+                raise CheckFailed(
+                    f"the workers have made no progress for {self._patience:.0f} s, and {owed.total} things "
+                    "are still to be done; see `sidestream status`"
+                )
+            await asyncio.sleep(_POLL)
+
+    async def owed(self) -> Owed:
+        """How it stands now. The stream is looked at first: what leaves it meanwhile shows as a job."""
+        events = await self._events()
+        try:
+            states = await self._database.read(jobs.stats)
+        except StoreError as error:
+            if events:
+                return Owed(events)
+            raise Unavailable(str(error)) from error
+        open_jobs = {kind: states.get(kind, {}) for kind in FINISHED}
+        return Owed(
+            events,
+            {kind: found.get("pending", 0) + found.get("running", 0) for kind, found in open_jobs.items()},
+            sum(found.get("dead", 0) for found in open_jobs.values()),
+        )
+
+    async def _events(self) -> int:
+        try:
+            return int(await self._redis.xlen(self._keys.events))
+        except REDIS_ERRORS as error:
+            raise Unavailable(f"Redis does not answer: {error}") from error
+
+
+class _Watch:
+    """Tells when a number has not changed for too long."""
+
+    def __init__(self, patience: float, clock: Callable[[], float]) -> None:
+        self._patience = patience
+        self._clock = clock
+        self._last: int | None = None
+        self._since = clock()
+
+    def stands_still(self, number: int) -> bool:
+        now = self._clock()
+        if number != self._last:
+            self._last, self._since = number, now
+        return now - self._since >= self._patience
