@@ -4,7 +4,6 @@ The steps of publishing and replaying are generators. They yield what is to be d
 function that blocks on the disk), are sent the outcome, and return the result; a publisher carries them out.
 """
 
-import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,12 +14,13 @@ from sidestream.errors import InvalidEvent, PublishError, RedisUnavailable
 from sidestream.events import MODELS, Event, check_time, parse_event
 from sidestream.flat import digest_of, format_time
 from sidestream.keys import Keys
+from sidestream.logs import get_logger
 from sidestream.receipts import Receipt
 from sidestream.redis_client import is_away
 from sidestream.script import Command, Prepared, PublishScript
 from sidestream.spool import Spool, Waiting
 
-log = logging.getLogger("sidestream.publisher")
+log = get_logger("publisher")
 
 TAIL_TTL = 86_400.0
 TAIL_MAX = 1_000
@@ -138,7 +138,7 @@ class PublisherCore:
         self.wait = FIRST_WAIT if error is None else min(2 * self.wait, LONGEST_WAIT)
         stuck = str(error) if error is not None and not is_away(error) else ""
         if stuck and stuck != self._stuck:
-            log.error("spool_stuck folder=%s reason=%s", self.spool.directory, stuck)
+            log.error("spool_stuck", folder=self.spool.directory, reason=stuck)
         self._stuck = stuck
         return error
 
@@ -153,7 +153,7 @@ class PublisherCore:
             self._fault("replay:after_redis")
         failed: PublishError | None = yield Call(lambda: spool.done(waiting, len(ids)))
         if error is None and failed is None and not spool.pending:
-            log.info("spool_drained folder=%s", spool.directory)
+            log.info("spool_drained", folder=spool.directory)
         return error or failed
 
     def _spool(self, events: Sequence[Prepared], error: Exception | None) -> Steps[PublishError | None]:
@@ -164,7 +164,7 @@ class PublisherCore:
             return _caused(RedisUnavailable(f"Redis is away: {error}"), error)
         spool, now = self.spool, format_time(self._now())
         if error is not None and not self.spooled:
-            log.warning("spool_begun folder=%s reason=%s", spool.directory, error)
+            log.warning("spool_begun", folder=spool.directory, reason=error)
         for event in events:
             event.fields.setdefault("ts", now)
         refusal: PublishError | None = yield Call(lambda: spool.append(events))

@@ -1,5 +1,6 @@
 """The publish script: what happens to an event in Redis, in one atomic step."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -8,8 +9,8 @@ from sidestream.keys import Keys
 
 # KEYS[1] is the stream and KEYS[2] the receipt of the event that came before this part of a pipeline (the
 # stream again where there is none); then each event has its receipt and, where it is a message, its tail.
-# ARGV starts with receipt_ttl (ms), tail_ttl (ms), tail_max; then each event has its digest, 1 or 0 for "has
-# a tail", how many strings its fields are, and these.
+# ARGV is receipt_ttl (ms), tail_ttl (ms), tail_max and, as JSON, a list with one item an event: its digest,
+# whether it has a tail, and its fields as a flat list. (One JSON text costs less than an argument a field.)
 #
 # - The event before is not there: its part of the pipeline failed, so this one fails too, for order's sake.
 # - A receipt with the same digest: the event is there; its entry id is the answer and nothing is written.
@@ -21,37 +22,38 @@ LUA = """
 if KEYS[2] ~= KEYS[1] and redis.call('EXISTS', KEYS[2]) == 0 then
   return redis.error_reply('TRYAGAIN the event before this one was not accepted')
 end
-local out, tails, key, arg = {}, {}, 3, 4
-while arg <= #ARGV do
-  local digest, tailed = ARGV[arg], ARGV[arg + 1] == '1'
-  local first, last = arg + 3, arg + 2 + tonumber(ARGV[arg + 2])
+local out, tails, key = {}, {}, 3
+for _, event in ipairs(cjson.decode(ARGV[4])) do
+  local digest, tailed, fields = event[1], event[2], event[3]
   local receipt = redis.call('GET', KEYS[key])
   local space = receipt and string.find(receipt, ' ', 1, true)
   if space and string.sub(receipt, space + 1) == digest then
     out[#out + 1] = string.sub(receipt, 1, space - 1)
   else
-    local entry = redis.call('XADD', KEYS[1], '*', unpack(ARGV, first, last))
+    local entry = redis.call('XADD', KEYS[1], '*', unpack(fields))
     if not receipt then
       redis.call('SET', KEYS[key], entry .. ' ' .. digest, 'PX', ARGV[1])
       if tailed then
         local tail = KEYS[key + 1]
-        local done = redis.pcall('XADD', tail, 'MAXLEN', ARGV[3], entry, unpack(ARGV, first, last))
+        local done = redis.pcall('XADD', tail, 'MAXLEN', ARGV[3], entry, unpack(fields))
         if type(done) == 'table' and done.err then
           redis.call('DEL', tail)
-          redis.call('XADD', tail, entry, unpack(ARGV, first, last))
+          redis.call('XADD', tail, entry, unpack(fields))
         end
         tails[tail] = true
       end
     end
     out[#out + 1] = entry
   end
-  key, arg = key + (tailed and 2 or 1), last + 1
+  key = key + (tailed and 2 or 1)
 end
 for tail in pairs(tails) do
   redis.call('PEXPIRE', tail, ARGV[2])
 end
 return table.concat(out, ' ')
 """
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 # Events in one run of the script; more would hold up the server's other clients.
 RUN = 20
@@ -98,16 +100,18 @@ class PublishScript:
         # The text is sent, not its hash: a server that forgot its scripts then needs no second try.
         stream = self.keys.events
         names = [stream, stream if before is None else self._receipt(before)]
-        args: list[str | int] = [_ms(self.receipt_ttl), _ms(self.tail_ttl), self.tail_max]
+        body = []
         for event in events:
             fields = event.fields
             tailed = fields["type"] == "message"
             names.append(self._receipt(event))
             if tailed:
                 names.append(self.keys.tail(fields.get("namespace", "default"), fields["session_id"]))
-            args += (event.digest, int(tailed), 2 * len(fields))
+            flat: list[str] = []
             for pair in fields.items():
-                args += pair
+                flat += pair
+            body.append((event.digest, tailed, flat))
+        args = (_ms(self.receipt_ttl), _ms(self.tail_ttl), self.tail_max, _encode(body))
         return ["EVAL", LUA, len(names), *names, *args]
 
     def _receipt(self, event: Prepared) -> str:

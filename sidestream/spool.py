@@ -6,7 +6,6 @@ put into `rejected.jsonl` beside them, never dropped.
 """
 
 import json
-import logging
 import os
 import threading
 import weakref
@@ -17,10 +16,11 @@ from pathlib import Path
 from sidestream.errors import SpoolFull, SpoolUnavailable
 from sidestream.flat import digest_of
 from sidestream.ids import new_id
+from sidestream.logs import get_logger
 from sidestream.script import Prepared
 from sidestream.spool_file import TEMPORARY, Line, SpoolFile, remove_if_left, sync_directory
 
-log = logging.getLogger("sidestream.spool")
+log = get_logger("spool")
 
 REJECTED = "rejected.jsonl"
 _PATTERN = "spool-*.jsonl"
@@ -150,7 +150,7 @@ class Spool:
         if not file.waiting:
             file.remove()
             return
-        log.warning("spool_adopted file=%s events=%d", file.path, file.lines)
+        log.warning("spool_adopted", file=file.path, events=file.lines)
         self._adopted.append(file)
 
     def _trim(self, file: SpoolFile) -> None:
@@ -173,7 +173,7 @@ class Spool:
                 target.flush()
                 os.fsync(target.fileno())
             sync_directory(self.directory)
-            log.error("spool_line_rejected file=%s kept_in=%s", waiting.file.path, path)
+            log.error("spool_line_rejected", file=waiting.file.path, kept_in=path)
 
     def _forget(self) -> None:
         """In a forked child: the files are the parent's. Closing the copies leaves its locks in place."""
