@@ -78,7 +78,9 @@ def keyword_score(matched: bool, age: float) -> float:
     return points / 180.0
 
 
-def rank_by_keyword(text: Sequence[Candidate], recent: Mapping[Key, float], *, now: float) -> list[Scored]:
+def rank_by_keyword(
+    text: Sequence[Candidate], recent: Mapping[Key, float], *, now: float, limit: int | None = None
+) -> list[Scored]:
     """The fallback without vectors: text matches first of all, then what is recent.
 
     `recent` gives the time (unix seconds) of every candidate, matched or not. A match's own text score decides
