@@ -8,7 +8,7 @@ from typing import TypeAlias
 from memory.types import Candidate, Kind, Scope
 from store import kinds as kind_codes
 from store.db import Database
-from store.scopes import find_scope
+from store.narrowing import narrow
 
 IndexRow: TypeAlias = tuple[Kind, int, int, str]
 """(kind, id, scope id, terms separated by spaces)."""
@@ -39,17 +39,20 @@ def search(
     Only rows of the scope are looked at; a `session_id` or `agent_id` in it narrows further. At most 64
     terms count.
     """
-    pk = find_scope(db, scope)
+    narrowed = narrow(db, scope)
     wanted = list(dict.fromkeys(terms))[:MAX_TERMS]
-    if pk is None or not wanted or not kinds:
+    if narrowed is None or not wanted or not kinds:
         return []
     quoted = " OR ".join('"' + term.replace('"', '""') + '"' for term in wanted)
+    whole = narrowed.session_pk is None and scope.agent_id is None
     rows = db.tuples(
-        "fulltext_search",
+        "fulltext_search" if whole else "fulltext_search_narrowed",
         {
-            "match": f'scope : "s{pk}" AND terms : ({quoted})',
+            "match": f'scope : "s{narrowed.scope_id}" AND terms : ({quoted})',
             "kinds": json.dumps(kind_codes.codes(kinds)),
             "limit": limit,
+            "session_pk": narrowed.session_pk,
+            "agent_id": scope.agent_id,
         },
     )
     return [Candidate(*kind_codes.split(key), score) for key, score in rows]

@@ -16,15 +16,20 @@ class Space:
 
     @property
     def table(self) -> str:
-        """Name of its virtual table."""
+        """Name of its virtual table of bits; the vectors themselves stand in `<table>_floats`."""
         return f"vec_{int(self.id)}"
 
 
 def ensure_space(db: Database, model: str, dimensions: int, now: float) -> Space:
     """The space of this model, made where it is missing; the first one ever becomes the active one.
 
-    Where sqlite-vec is not loaded the row is made without its table, which the next call with it makes.
+    Where sqlite-vec is not loaded the row is made without its tables, which the next call with it makes.
+
+    Raises:
+        ValueError: sqlite-vec keeps bits by eights, so the dimensions must be a multiple of 8.
     """
+    if dimensions < 8 or dimensions % 8:
+        raise ValueError(f"{dimensions} dimensions: a positive multiple of 8 is needed")
     found = _find(db, model, dimensions)
     if found is not None and (not db.has_vec or db.value("spaces_has_table", table=found.table)):
         return found
@@ -34,7 +39,7 @@ def ensure_space(db: Database, model: str, dimensions: int, now: float) -> Space
         assert row is not None
         space = _space(row)
         if db.has_vec:
-            db.script(space.table, _TABLE.format(table=space.table, dimensions=dimensions))
+            db.script(space.table, _TABLES.format(table=space.table, dimensions=dimensions))
     return space
 
 
@@ -65,14 +70,14 @@ def _space(row: Row) -> Space:
     return Space(row["id"], row["model"], row["dimensions"], bool(row["active"]))
 
 
-_TABLE = """
+_TABLES = """
 CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING vec0 (
     key INTEGER PRIMARY KEY,
     scope_id INTEGER PARTITION KEY,
     kind INTEGER,
     session_pk INTEGER,
-    vector float[{dimensions}] distance_metric=cosine,
     bits bit[{dimensions}],
-    chunk_size=8
-)
+    chunk_size=32
+);
+CREATE TABLE IF NOT EXISTS {table}_floats (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT
 """

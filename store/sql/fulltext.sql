@@ -12,3 +12,26 @@ SELECT rowid, -bm25(memory_fts, 0.0, 1.0) AS score FROM memory_fts
 WHERE memory_fts MATCH :match AND rowid % 4 IN (SELECT value FROM json_each(:kinds))
 ORDER BY score DESC
 LIMIT :limit
+
+-- name: fulltext_search_narrowed
+-- Within one session or of one agent; each match is looked up in its own table.
+SELECT rowid, -bm25(memory_fts, 0.0, 1.0) AS score FROM memory_fts
+WHERE memory_fts MATCH :match AND rowid % 4 IN (SELECT value FROM json_each(:kinds)) AND CASE rowid % 4
+    WHEN 0 THEN EXISTS (
+        SELECT 1 FROM main_messages AS m
+        WHERE m.id = memory_fts.rowid / 4 AND (:session_pk IS NULL OR m.session_pk = :session_pk)
+            AND (:agent_id IS NULL OR m.agent_id = :agent_id)
+    )
+    WHEN 1 THEN EXISTS (
+        SELECT 1 FROM short_term_memories AS t JOIN sessions AS s ON s.id = t.session_pk
+        WHERE t.id = memory_fts.rowid / 4 AND (:session_pk IS NULL OR t.session_pk = :session_pk)
+            AND (:agent_id IS NULL OR s.agent_id = :agent_id)
+    )
+    ELSE EXISTS (
+        SELECT 1 FROM long_term_memories AS l
+        WHERE l.id = memory_fts.rowid / 4 AND (:session_pk IS NULL OR l.source_session = :session_pk)
+            AND (:agent_id IS NULL OR l.owner_agent = :agent_id)
+    )
+END
+ORDER BY score DESC
+LIMIT :limit

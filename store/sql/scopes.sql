@@ -5,3 +5,9 @@ SELECT id FROM scopes WHERE namespace = :namespace AND user_id = :user_id
 -- name: scopes_add
 -- A scope is made by the first event of its user.
 INSERT INTO scopes (namespace, user_id) VALUES (:namespace, :user_id) RETURNING id
+
+-- name: scopes_narrow
+-- User and session in one step; every search starts with it.
+SELECT c.id AS scope_id, s.id AS session_pk
+FROM scopes AS c LEFT JOIN sessions AS s ON s.namespace = c.namespace AND s.session_id = :session_id
+WHERE c.namespace = :namespace AND c.user_id = :user_id

@@ -1,20 +1,71 @@
--- name: vectors_delete
+-- name: vectors_delete_bits
 -- vec0 knows no INSERT OR REPLACE.
 DELETE FROM {table} WHERE key = ?
 
--- name: vectors_insert
--- In the same transaction as the delete.
-INSERT INTO {table} (key, scope_id, kind, session_pk, vector, bits) VALUES (?, ?, ?, ?, ?, vec_quantize_binary(?))
+-- name: vectors_insert_bits
+-- In the same transaction as the delete; one bit a dimension.
+INSERT INTO {table} (key, scope_id, kind, session_pk, bits) VALUES (?, ?, ?, ?, vec_quantize_binary(?))
 
--- name: vectors_exact
+-- name: vectors_put_floats
+-- The vector itself, for the second pass.
+INSERT INTO {table}_floats (key, vector) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET vector = excluded.vector
+
+-- name: vectors_delete_floats
+-- Together with the bits.
+DELETE FROM {table}_floats WHERE key = ?
+
+-- name: vectors_near
 -- Every filter stands inside vec0; one joined afterwards would find nothing.
-SELECT key, distance FROM {table}
-WHERE vector MATCH :query AND k = :k AND scope_id = :scope_id AND kind IN (SELECT value FROM json_each(:kinds))
+WITH near AS MATERIALIZED (
+    SELECT key FROM {table}
+    WHERE bits MATCH vec_quantize_binary(:query) AND k = :wide AND scope_id = :scope_id
+        AND kind IN (SELECT value FROM json_each(:kinds))
+)
+SELECT f.key, vec_distance_cosine(f.vector, :query) AS distance
+FROM near CROSS JOIN {table}_floats AS f ON f.key = near.key
+ORDER BY distance, f.key
+LIMIT :k
+
+-- name: vectors_near_in_session
+-- The same within one session.
+WITH near AS MATERIALIZED (
+    SELECT key FROM {table}
+    WHERE bits MATCH vec_quantize_binary(:query) AND k = :wide AND scope_id = :scope_id
+        AND session_pk = :session_pk AND kind IN (SELECT value FROM json_each(:kinds))
+)
+SELECT f.key, vec_distance_cosine(f.vector, :query) AS distance
+FROM near CROSS JOIN {table}_floats AS f ON f.key = near.key
+ORDER BY distance, f.key
+LIMIT :k
+
+-- name: vectors_near_of_agent
+-- The agent is no column of vec0, since few ask for it; the keys are given to it, so that it still filters first.
+WITH near AS MATERIALIZED (
+    SELECT key FROM {table}
+    WHERE bits MATCH vec_quantize_binary(:query) AND k = :wide AND scope_id = :scope_id AND key IN (
+        SELECT 4 * m.id FROM main_messages AS m
+        WHERE m.scope_id = :scope_id AND m.agent_id = :agent_id
+            AND (:session_pk IS NULL OR m.session_pk = :session_pk) AND 0 IN (SELECT value FROM json_each(:kinds))
+        UNION ALL
+        SELECT 4 * t.id + 1 FROM short_term_memories AS t JOIN sessions AS s ON s.id = t.session_pk
+        WHERE t.scope_id = :scope_id AND s.agent_id = :agent_id
+            AND (:session_pk IS NULL OR t.session_pk = :session_pk) AND 1 IN (SELECT value FROM json_each(:kinds))
+        UNION ALL
+        SELECT 4 * l.id + 2 FROM long_term_memories AS l
+        WHERE l.scope_id = :scope_id AND l.owner_agent = :agent_id
+            AND (:session_pk IS NULL OR l.source_session = :session_pk)
+            AND 2 IN (SELECT value FROM json_each(:kinds))
+    )
+)
+SELECT f.key, vec_distance_cosine(f.vector, :query) AS distance
+FROM near CROSS JOIN {table}_floats AS f ON f.key = near.key
+ORDER BY distance, f.key
+LIMIT :k
 
 -- name: vectors_fetch
 -- Vectors to compare with one another.
-SELECT v.key, v.vector FROM json_each(:keys) AS j CROSS JOIN {table} AS v ON v.key = j.value
+SELECT f.key, f.vector FROM json_each(:keys) AS j CROSS JOIN {table}_floats AS f ON f.key = j.value
 
 -- name: vectors_count
 -- For health.
-SELECT count(*) FROM {table}
+SELECT count(*) FROM {table}_floats
