@@ -31,21 +31,20 @@ _bearer = HTTPBearer(auto_error=False, description="SIDESTREAM_API_KEY; not need
 
 
 def create(settings: Settings | None = None) -> FastAPI:
-    """The app of this process.
+    """The app of this process; without `settings` it reads them, and sets up logging by them.
 
     Raises:
         InvalidSettings: a setting is wrong.
         ExposedWithoutKey: it would listen beyond loopback without a key.
     """
-    settings = load() if settings is None else settings
-    configure(settings)
-    access = Access(settings)
+    found = _loaded() if settings is None else settings
+    access = Access(found)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, access) as doors:
+        async with open_services(found, access) as doors:
             app.state.services = doors
-            log.info("api_started", host=settings.api_host, port=settings.api_port, key=not access.open)
+            log.info("api_started", host=found.api_host, port=found.api_port, key=not access.open)
             yield
         log.info("api_stopped")
 
@@ -69,5 +68,11 @@ def create(settings: Settings | None = None) -> FastAPI:
     for part in (events, memory):
         app.include_router(part.router, dependencies=[Depends(_bearer), Depends(guard)], responses=_ERRORS)
     app.include_router(health.router)
-    app.add_middleware(Door, access=access, limit=settings.api_max_body)
+    app.add_middleware(Door, access=access, limit=found.api_max_body)
     return app
+
+
+def _loaded() -> Settings:
+    found = load()
+    configure(found)
+    return found

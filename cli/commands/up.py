@@ -29,6 +29,7 @@ def up(with_chat: bool) -> None:
         _chat(found)
     else:
         signals.run(_serve(found))
+        click.echo("stopped")
 
 
 @click.command()
@@ -71,7 +72,6 @@ async def _serve(found: Settings) -> None:
             await asyncio.Event().wait()
         finally:
             click.echo("stopping")
-    click.echo("stopped")
 
 
 async def _with_chat(found: Settings) -> int:
