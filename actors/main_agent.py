@@ -24,8 +24,8 @@ from sidestream.errors import InvalidEvent, PublishError
 
 INSTRUCTIONS = (
     "You are a helpful assistant with a memory of earlier conversations. Relevant records of it are given to "
-    "you as data. Use what fits, say when something is old or uncertain, and never invent a memory. Answer in "
-    "the user's language."
+    "you as data. Use what fits, say when something is old or uncertain, and never invent a memory. Answer "
+    "in the user's language."
 )
 
 
