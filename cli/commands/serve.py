@@ -29,6 +29,9 @@ def serve() -> None:
         raise AlreadyRunning(
             f"port {found.api_port} on {found.api_host} is taken; set SIDESTREAM_API_PORT to another"
         )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # uvicorn stops in order and then raises the signal again, for whoever wants to die of it; this is no failure.
+        signal.signal(number, lambda *_: None)
     try:
         uvicorn.run(
             "api.app:create",
