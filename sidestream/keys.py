@@ -38,5 +38,5 @@ class Keys:
         return f"{self.prefix}heartbeat:{role}"
 
     def trouble(self, role: str) -> str:
-        """String, JSON `{"at": unix seconds, "reason": text}`: what keeps a worker of this role from working; has a TTL."""
+        """String, JSON `{"at": unix seconds, "reason": text}`: what keeps this role idle; has a TTL."""
         return f"{self.prefix}trouble:{role}"
