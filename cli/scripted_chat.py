@@ -85,4 +85,4 @@ async def scripted_chat(
 def _reply(data: dict[str, Any]) -> Reply:
     if "error" in data:
         raise CheckFailed(f"the chat could not answer: {data['error']}")
-    return Reply(data["text"], data["event_id"], data["sources"])
+    return Reply(data["reply"], data["event_id"], data["sources"])

@@ -5,15 +5,20 @@ Log events are listed in docs/operations.md; a test holds the two in step.
 
 import logging
 import sys
+from pathlib import Path
 
 import structlog
 
 from config.settings import Settings
 
 
-def configure(settings: Settings) -> None:
-    """Sets up structlog for this process; libraries that use the standard module go the same way, to stderr."""
-    console = settings.log_format == "console" or (settings.log_format == "auto" and sys.stderr.isatty())
+def configure(settings: Settings, *, file: Path | None = None) -> None:
+    """Sets up structlog for this process; libraries that use the standard module go the same way.
+
+    To stderr, or into `file` where a person looks at the terminal for something else; its folder is made.
+    """
+    wanted = settings.log_format
+    console = wanted == "console" or (wanted == "auto" and file is None and sys.stderr.isatty())
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -30,7 +35,9 @@ def configure(settings: Settings) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(file) if file is not None else logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

@@ -179,6 +179,16 @@ class Reader:
         """
         return await self._db.read(lambda db: sessions.list_sessions(db, scope, limit))
 
+    async def lag(self, scope: Scope) -> tuple[Lag, list[Degraded]]:
+        """How far behind the workers are, and what cannot be asked."""
+        tail = await self._tail.read(scope.namespace, None, None)
+        notes = _notes(tail)
+        try:
+            owed = await self._db.read(lambda db: store_lag(db, scope, self._clock()))
+        except StoreError as error:
+            return Lag(tail.unread), [*notes, _store_note(error)]
+        return Lag(tail.unread, owed.owed, owed.oldest), notes
+
     async def unstored(self, scope: Scope, own: Sequence[StoredMessage]) -> list[StoredMessage]:
         """Those of `own` that are not in SQLite yet; all of them where it cannot be read."""
         try:
