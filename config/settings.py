@@ -43,7 +43,7 @@ class Settings(BaseSettings):
     publish_timeout: float = Field(2.0, gt=0, description="How long a publish waits for Redis before it spools.")
 
     # consuming
-    ingest_batch: int = Field(500, ge=1, le=10_000, description="Most entries in one write transaction.")
+    ingest_batch: int = Field(1_000, ge=1, le=10_000, description="Most entries in one write transaction.")
     ingest_block: float = Field(0.5, gt=0, description="How long one read of the stream waits for entries.")
     ingest_lease: float = Field(10.0, gt=0, description="Lease of the active consumer.")
     turn_idle: float = Field(600.0, gt=0, description="An open turn closes after this long without an event.")

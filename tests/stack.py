@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -120,12 +121,12 @@ class Stack:
         self.processes: list[Process] = []
         self._redis: redis.Redis | None = None
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
         """The settings that the processes get, for use inside the test."""
         return load(**self._values)
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """Names of the Redis keys."""
         return Keys(self.settings.redis_prefix)

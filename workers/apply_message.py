@@ -19,7 +19,8 @@ EMBEDDED_ROLES = ("user", "assistant")
 def apply_message(batch: Batch, session: SessionRow, item: Incoming, event: Message) -> None:
     """Adds the message to the batch and to its session's counters."""
     meta = event.meta
-    step = advance(turn_state(session), event.role, event.turn_id, call_ids(meta), answered_call(meta))
+    calls, answered = (call_ids(meta), answered_call(meta)) if meta else ((), None)
+    step = advance(turn_state(session), event.role, event.turn_id, calls, answered)
     set_turn_state(session, step.state)
     session.last_seq += 1
     session.message_count += 1

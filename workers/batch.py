@@ -87,4 +87,9 @@ class Batch:
 
 
 def _json(payload: dict[str, Any]) -> str:
-    return json.dumps(payload, ensure_ascii=False) if payload else "{}"
+    if not payload:
+        return "{}"
+    return _ENCODE(payload)
+
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode

@@ -7,6 +7,7 @@ recover, and it is used at every start.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,41 +18,23 @@ from config.logging import get_logger
 from sidestream.keys import Keys
 from store import counters, leases
 from store.db import Database
-from store.errors import (
-    ForkedConnection,
-    LeaseLost,
-    SchemaChanged,
-    SchemaTooNew,
-    StoreBusy,
-    StoreCorrupt,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-)
+from store.errors import LeaseLost, StoreError
 from store.leases import Lease
 from workers import faults
+from workers.analyst import Analyst
 from workers.backoff import delay
 from workers.batch import IngestRules
-from workers.entries import tail_of
-from workers.ingest import Applied, Ingest
+from workers.ingest import Ingest
 from workers.liveness import Liveness
 from workers.nudge import Nudger
 from workers.outbox import Outbox
-from workers.stream import Entry, EventStream, Read
+from workers.pipeline import Pipeline
+from workers.stream import EventStream, Read
+from workers.writing import BatchWriter
 
 log = get_logger("consumer")
 
 LEASE = "consumer"
-# These say that the database is out of order, not that an entry is: nothing is acknowledged until they pass.
-OUTAGES = (
-    StoreBusy,
-    StoreFull,
-    StoreCorrupt,
-    StoreUnavailable,
-    SchemaTooNew,
-    SchemaChanged,
-    ForkedConnection,
-)
 _FIRST_WAIT = 0.2
 _LONGEST_WAIT = 5.0
 
@@ -96,7 +79,8 @@ class StreamConsumer:
         self._clock = clock
         self._stop = stop
         self._failures = 0
-        self._held_at = 0.0
+        self._analyst = Analyst()
+        self._pipeline = Pipeline(stream, self._analyst, clock=clock, between=self._between, stop=stop)
 
     def run(self) -> None:
         """Until `stop` is set; the batch in hand is finished first."""
@@ -111,36 +95,39 @@ class StreamConsumer:
                 self._trouble("sqlite", error)
             except Exception as error:  # noqa: BLE001 - the thread's edge: whatever happens, it must try again
                 self._trouble("program", error)
+        self._analyst.close()
         log.info("consumer_stopped")
 
-    def drain(self) -> int:
-        """Stores what stands in the stream now, if no other consumer holds the lease; how many entries.
+    def drain(self, budget: float) -> int:
+        """Stores what stands in the stream, for `budget` seconds at most, if no other consumer holds the
+        lease; how many entries.
 
         Raises:
             redis.RedisError, StoreError, LeaseLost: it could not go on; nothing is lost.
         """
+        end = time.monotonic() + budget
         with self._open() as db:
             lease = leases.acquire(db, LEASE, self._owner, self._rules.lease, self._clock())
             if lease is None:
                 return 0
             try:
-                return self._drain(db, lease)
+                return self._drain(self._writer(db, lease), end)
             finally:
                 self._release(db, lease)
 
-    def _drain(self, db: Database, lease: Lease) -> int:
-        ingest = Ingest(db, lease, self._ingest_rules, self._clock)
-        total = self._take_over(ingest)
-        while True:
+    def _drain(self, writer: BatchWriter, end: float) -> int:
+        total = self._take_over(writer)
+        while time.monotonic() < end:
             read = self._stream.read(0)
             if read.gap:
-                total += self._take_over(ingest)
+                total += self._take_over(writer)
             elif read.entries:
-                self._stream.acknowledge(read.entries, self._store(ingest, read.entries))
+                self._stream.acknowledge(read.entries, writer.store(read.entries))
                 total += len(read.entries)
             else:
-                self._send_hints()
-                return total
+                break
+        self._send_hints()
+        return total
 
     def _serve(self) -> None:
         with self._open() as db:
@@ -159,7 +146,6 @@ class StreamConsumer:
         while not self._stop.is_set():
             lease = leases.acquire(db, LEASE, self._owner, self._rules.lease, self._clock())
             if lease is not None:
-                self._held_at = self._clock()
                 return lease
             if not waiting:
                 waiting = True
@@ -168,78 +154,54 @@ class StreamConsumer:
         return None
 
     def _follow(self, db: Database, lease: Lease) -> None:
-        ingest = Ingest(db, lease, self._ingest_rules, self._clock)
-        self._take_over(ingest)
+        writer = self._writer(db, lease)
+        self._take_over(writer)
         read = Read([], gap=False)
         while not self._stop.is_set():
             if read.gap:
-                self._take_over(ingest)
+                self._take_over(writer)
                 read = Read([], gap=False)
-            elif read.entries:
-                done = read.entries
-                tails = self._store(ingest, done)
-                read = self._stream.acknowledge_and_read(done, tails)
-                faults.reach("consumer.after_ack")
-            else:
-                self._keep(db, lease)
+            elif not read.entries:
+                self._keep(db, lease, writer)
                 read = self._stream.read(self._outbox.wait(self._clock(), self._rules.block))
-            self._send_hints()
-            self._healthy()
-        if read.entries:
-            self._stream.acknowledge(read.entries, self._store(ingest, read.entries))
+            elif self._pipeline.wanted(read.entries):
+                read = self._pipeline.run(writer, read.entries)
+            else:
+                done = read.entries
+                read = self._stream.acknowledge_and_read(done, writer.store(done))
+                faults.reach("consumer.after_ack")
+            self._between()
+        if read.entries and not read.gap:
+            self._stream.acknowledge(read.entries, writer.store(read.entries))
             self._send_hints()
 
-    def _take_over(self, ingest: Ingest) -> int:
+    def _take_over(self, writer: BatchWriter) -> int:
         """Everything that is pending, in order, before anything new; then the group is this consumer's
         alone."""
         self._stream.ensure_group()
         total = 0
         for entries in self._stream.claim_pending():
-            self._stream.acknowledge(entries, self._store(ingest, entries))
+            self._stream.acknowledge(entries, writer.store(entries))
             faults.reach("consumer.after_ack")
             total += len(entries)
-            self._send_hints()
+            self._between()
         if total:
             log.info("consumer_took_over", entries=total)
         self._stream.drop_other_consumers()
         return total
 
-    def _store(self, ingest: Ingest, entries: list[Entry]) -> dict[str, list[str]]:
-        """Stores the batch; the tails' entries that are now in SQLite, by key."""
-        faults.reach("consumer.after_read")
-        applied = self._apply(ingest, entries)
-        now = self._held_at = self._clock()
-        for kind, count in applied.owed.items():
-            self._outbox.owe(kind, count, now)
-        tails: dict[str, list[str]] = {}
-        for entry in entries:
-            tail = tail_of(entry.fields)
-            if tail is not None:
-                tails.setdefault(self._keys.tail(*tail), []).append(entry.id)
-        return tails
+    def _writer(self, db: Database, lease: Lease) -> BatchWriter:
+        ingest = Ingest(db, lease, self._ingest_rules, self._clock)
+        return BatchWriter(ingest, self._keys, self._outbox, self._clock)
 
-    def _apply(self, ingest: Ingest, entries: list[Entry]) -> Applied:
-        """Stores the batch. Where an entry breaks it, halves are tried, until that entry stands alone and
-        is buried."""
-        try:
-            return ingest.apply(entries)
-        except (*OUTAGES, LeaseLost):
-            raise
-        except Exception as error:  # any fault of one entry ends in a dead letter
-            log.error("batch_failed", entries=len(entries), first=entries[0].id, exc_info=error)
-            if len(entries) == 1:
-                return ingest.bury(entries[0], error)
-        middle = len(entries) // 2
-        return self._apply(ingest, entries[:middle]).add(self._apply(ingest, entries[middle:]))
-
-    def _keep(self, db: Database, lease: Lease) -> None:
+    def _keep(self, db: Database, lease: Lease, writer: BatchWriter) -> None:
         """Extends the lease where no batch has done so for a while."""
         now = self._clock()
-        if now - self._held_at < self._rules.lease / 3:
+        if 0 <= now - writer.held_at < self._rules.lease / 3:
             return
         with db.atomic():
             leases.hold(db, lease, now)
-        self._held_at = now
+        writer.held_at = now
 
     def _send_hints(self) -> None:
         for kind in self._outbox.due(self._clock()):
@@ -248,7 +210,9 @@ class StreamConsumer:
             except Exception as error:  # noqa: BLE001 - kombu raises what it likes; the sweep makes up for a lost hint
                 log.warning("hint_not_sent", kind=kind, reason=f"{type(error).__name__}: {error}")
 
-    def _healthy(self) -> None:
+    def _between(self) -> None:
+        """After each batch: hints go out, and the consumer shows that it works."""
+        self._send_hints()
         self._failures = 0
         self._liveness.beat(self._clock())
 

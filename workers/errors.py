@@ -5,6 +5,7 @@ WorkerError
 ├── ForeignConfig      the `config` package that was imported is not this project's
 ├── NotOpen            a task asked for the database outside a started worker process
 ├── Rejected           an event cannot be stored; its reason goes to the dead letters
+├── AnalystGone        the process that reads entries ahead has died
 └── InjectedFault      a crash test asked for this failure
 """
 
@@ -27,6 +28,10 @@ class NotOpen(WorkerError):  # noqa: N818
 
 class Rejected(WorkerError):  # noqa: N818
     """The event breaks a rule that only the stored state can tell; the message is the reason."""
+
+
+class AnalystGone(WorkerError):  # noqa: N818
+    """The process that reads entries ahead took no request or gave no answer."""
 
 
 class InjectedFault(WorkerError):  # noqa: N818

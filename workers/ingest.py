@@ -82,15 +82,16 @@ class Ingest:
         self._rules = rules
         self._clock = clock
 
-    def apply(self, entries: list[Entry]) -> Applied:
-        """Stores `entries` in their order; all or nothing.
+    def apply(self, entries: list[Entry], items: list[Incoming | Refused] | None = None) -> Applied:
+        """Stores `entries` in their order; all or nothing. `items` are the entries as read, if they are.
 
         Raises:
             LeaseLost: another consumer has taken over; nothing was written.
             StoreError: SQLite refused; nothing was written.
             Exception: an entry ran into a fault of the program; nothing was written.
         """
-        items = read_entries(entries, self._clock())
+        if items is None:
+            items = read_entries(entries, self._clock())
         with self._db.atomic():
             now = self._clock()
             leases.hold(self._db, self._lease, now)

@@ -103,18 +103,21 @@ class EventStream:
             if cursor == "0-0":
                 return
 
-    def read(self, block: float) -> Read:
-        """New entries, oldest first, after waiting up to `block` seconds (0: not at all) for the first."""
+    def read(self, block: float, *, held: int = 0) -> Read:
+        """New entries, oldest first, after waiting up to `block` seconds (0: not at all) for the first.
+        `held` entries are in the caller's hands and not acknowledged."""
         pipe = self._redis.pipeline(transaction=False)
         self._add_read(pipe, block)
-        return self._read(pipe.execute())
+        return self._read(pipe.execute(), held)
 
-    def acknowledge_and_read(self, done: Sequence[Entry], tails: dict[str, list[str]]) -> Read:
+    def acknowledge_and_read(
+        self, done: Sequence[Entry], tails: dict[str, list[str]], *, held: int = 0
+    ) -> Read:
         """Acknowledges and deletes `done`, drops `tails` (key to entry ids), and reads on without waiting."""
         pipe = self._redis.pipeline(transaction=False)
         self._add_acknowledge(pipe, done, tails)
         self._add_read(pipe, 0)
-        return self._read(pipe.execute()[1:])
+        return self._read(pipe.execute()[1:], held)
 
     def acknowledge(self, done: Sequence[Entry], tails: dict[str, list[str]]) -> None:
         """Acknowledges and deletes `done`, and drops `tails` (key to entry ids)."""
@@ -144,10 +147,10 @@ class EventStream:
         pipe.xreadgroup(GROUP, self._consumer, {self._keys.events: ">"}, count=self.count, block=wait)
         pipe.xpending(self._keys.events, GROUP)
 
-    def _read(self, replies: list[Any]) -> Read:
+    def _read(self, replies: list[Any], held: int) -> Read:
         streams, pending = replies
         entries = self._entries(_only_stream(streams))
-        return Read(entries, gap=int(pending["pending"]) > len(entries))
+        return Read(entries, gap=int(pending["pending"]) > held + len(entries))
 
     def _entries(self, pairs: list[tuple[bytes, dict[bytes, bytes]]]) -> list[Entry]:
         entries = [Entry(_text(entry_id), fields) for entry_id, fields in pairs if fields]

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sidestream.keys import GROUP
 from store import dead_letters, spaces, vectors
@@ -62,11 +63,12 @@ def workload(seed: int = 1, sessions: int = 3, turns: int = 6) -> Workload:
 def publish(stack: Stack, events: list[dict[str, str]]) -> None:
     """As a publisher does it, in one step: each message on the stream and, under the same id, in its tail."""
     for event in events:
+        fields: dict[Any, Any] = dict(event)
         entry = f"{int(time.time() * 1000)}-{next(_NUMBERS)}"
         pipe = stack.redis.pipeline(transaction=True)
-        pipe.xadd(stack.keys.events, event, id=entry)
+        pipe.xadd(stack.keys.events, fields, id=entry)
         if event["type"] == "message":
-            pipe.xadd(stack.keys.tail("default", event["session_id"]), event, id=entry)
+            pipe.xadd(stack.keys.tail("default", event["session_id"]), fields, id=entry)
         pipe.execute()
 
 

@@ -1,0 +1,114 @@
+"""Reads entries in a process of its own, so that a backlog uses two cores: one parses and finds terms, the
+other writes.
+
+`python -m workers.analyst` answers requests from its standard input until that ends, as it does when the worker
+dies in whatever way. A request is the entries and the clock; the answer is what `read_entries` makes of
+them.
+"""
+
+import pickle
+import select
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from config.logging import get_logger
+from workers.entries import Incoming, Refused, read_entries
+from workers.errors import AnalystGone
+from workers.stream import Entry
+
+log = get_logger("analyst")
+
+_LENGTH = struct.Struct("<Q")
+_CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+class Analyst:
+    """The process as the consumer uses it: one request at a time. It is started when it is first wanted."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False
+
+    def ready(self) -> bool:
+        """It can take a request. The first call starts it, and until it is up it is not ready."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "workers.analyst"],
+                cwd=_CHECKOUT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        if not self._ready and select.select([self._output()], [], [], 0)[0]:
+            self._receive()
+            self._ready = True
+        return self._ready
+
+    def send(self, entries: list[Entry], now: float) -> None:
+        """Hands the entries over. Raises AnalystGone if the process has died."""
+        try:
+            _write(self._input(), ([(entry.id, entry.fields) for entry in entries], now))
+        except OSError as error:
+            raise AnalystGone(f"it took no request: {error}") from error
+
+    def receive(self) -> list[Incoming | Refused]:
+        """The entries of the last request as read. Raises AnalystGone if the process has died."""
+        answer: list[Incoming | Refused] = self._receive()
+        return answer
+
+    def close(self) -> None:
+        """Ends the process; the next use starts another."""
+        process, self._process, self._ready = self._process, None, False
+        if process is None:
+            return
+        process.kill()
+        process.communicate()
+
+    def _receive(self) -> Any:
+        try:
+            return _read(self._output())
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
+            raise AnalystGone(f"it gave no answer: {type(error).__name__}: {error}") from error
+
+    def _input(self) -> IO[bytes]:
+        assert self._process is not None and self._process.stdin is not None
+        return self._process.stdin
+
+    def _output(self) -> IO[bytes]:
+        assert self._process is not None and self._process.stdout is not None
+        return self._process.stdout
+
+
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Says that it is up, then answers until there is nothing more to read."""
+    _write(answers, None)
+    while True:
+        try:
+            pairs, now = _read(requests)
+        except EOFError:
+            return
+        _write(answers, read_entries([Entry(entry_id, fields) for entry_id, fields in pairs], now))
+
+
+def _write(stream: IO[bytes], value: object) -> None:
+    data = pickle.dumps(value, protocol=5)
+    stream.write(_LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def _read(stream: IO[bytes]) -> Any:
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError("the other end was closed")
+    (length,) = _LENGTH.unpack(head)
+    return pickle.loads(stream.read(length))
+
+
+if __name__ == "__main__":
+    # A terminal's Ctrl-C reaches the whole group; the end of the input is what ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,79 @@
+"""Stores batches for the consumer: isolates an entry that breaks its batch, and notes what hints are owed."""
+
+from collections.abc import Callable
+
+from config.logging import get_logger
+from sidestream.keys import Keys
+from store.errors import (
+    ForkedConnection,
+    LeaseLost,
+    SchemaChanged,
+    SchemaTooNew,
+    StoreBusy,
+    StoreCorrupt,
+    StoreFull,
+    StoreUnavailable,
+)
+from workers import faults
+from workers.entries import Incoming, Refused, tail_of
+from workers.ingest import Applied, Ingest
+from workers.outbox import Outbox
+from workers.stream import Entry
+
+log = get_logger("writing")
+
+# These say that the database is out of order, not that an entry is: nothing is acknowledged until they pass.
+OUTAGES = (
+    StoreBusy,
+    StoreFull,
+    StoreCorrupt,
+    StoreUnavailable,
+    SchemaTooNew,
+    SchemaChanged,
+    ForkedConnection,
+)
+
+
+class BatchWriter:
+    """Writes under one lease. `held_at` is when the lease was last extended, unix seconds."""
+
+    def __init__(self, ingest: Ingest, keys: Keys, outbox: Outbox, clock: Callable[[], float]) -> None:
+        self._ingest = ingest
+        self._keys = keys
+        self._outbox = outbox
+        self._clock = clock
+        self.held_at = clock()
+
+    def store(
+        self, entries: list[Entry], items: list[Incoming | Refused] | None = None
+    ) -> dict[str, list[str]]:
+        """Stores the batch; the tails' entries that are now in SQLite, by key. `items` are the entries as
+        read already, if they are.
+
+        Raises:
+            StoreError: one of OUTAGES, or LeaseLost; what was not stored must not be acknowledged.
+        """
+        faults.reach("consumer.after_read")
+        applied = self._apply(entries, items)
+        now = self.held_at = self._clock()
+        for kind, count in applied.owed.items():
+            self._outbox.owe(kind, count, now)
+        tails: dict[str, list[str]] = {}
+        for entry in entries:
+            tail = tail_of(entry.fields)
+            if tail is not None:
+                tails.setdefault(self._keys.tail(*tail), []).append(entry.id)
+        return tails
+
+    def _apply(self, entries: list[Entry], items: list[Incoming | Refused] | None = None) -> Applied:
+        """Where an entry breaks the batch, halves are tried, until that entry stands alone and is buried."""
+        try:
+            return self._ingest.apply(entries, items)
+        except (*OUTAGES, LeaseLost):
+            raise
+        except Exception as error:  # any fault of one entry ends in a dead letter
+            log.error("batch_failed", entries=len(entries), first=entries[0].id, exc_info=error)
+            if len(entries) == 1:
+                return self._ingest.bury(entries[0], error)
+        middle = len(entries) // 2
+        return self._apply(entries[:middle]).add(self._apply(entries[middle:]))
