@@ -17,6 +17,7 @@ EDGES = {
     "store/db.py": "runs every callback of a commit, then raises the first error",
     "workers/consumer.py": "the consumer's thread must try again, and one entry must not stop the rest",
     "workers/drain.py": "each claimed job must end with an outcome, whatever its handler does",
+    "workers/writing.py": "one entry that breaks a batch must not stop the rest",
     "workers/entries.py": "an entry that cannot be read becomes a dead letter",
 }
 LOG_CALLS = {"debug", "info", "warning", "error", "exception", "critical"}
