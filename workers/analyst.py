@@ -1,9 +1,9 @@
 """Reads entries in a process of its own, so that a backlog uses two cores: one parses and finds terms, the
 other writes.
 
-`python -m workers.analyst` answers requests from its standard input until that ends, as it does when the worker
-dies in whatever way. A request is the entries and the clock; the answer is what `read_entries` makes of
-them.
+`python -m workers.analyst` answers requests from its standard input until that ends, as it does when the
+worker dies in whatever way. A request is the entries and the clock; the answer is what `read_entries` makes
+of them.
 """
 
 import pickle

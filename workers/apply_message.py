@@ -28,9 +28,7 @@ def apply_message(batch: Batch, session: SessionRow, item: Incoming, event: Mess
     message_id = batch.next_message_id
     batch.next_message_id += 1
     embed = event.role in EMBEDDED_ROLES and len(event.content) > batch.rules.embed_min_chars
-    batch.messages.append(
-        _row(batch, session, item, event, message_id, step.turn, OWED if embed else NEEDS_NONE)
-    )
+    batch.messages.append(_row(batch, session, item, event, message_id, step.turn, OWED if embed else NEEDS_NONE))
     if item.terms:
         batch.terms.append(("message", message_id, session.scope_id, item.terms))
     if embed:

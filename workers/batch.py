@@ -61,9 +61,7 @@ class Batch:
     def stored(self, item: Incoming) -> None:
         """The event's rows are in the batch."""
         event = item.event
-        self.events.append(
-            EventRow(event.namespace, item.event_id, event.type, item.digest, item.entry_id, self.now)
-        )
+        self.events.append(EventRow(event.namespace, item.event_id, event.type, item.digest, item.entry_id, self.now))
 
     def write(self) -> None:
         """Writes everything; inside the transaction."""
@@ -74,9 +72,7 @@ class Batch:
         jobs.owe_many(db, self.jobs)
         self.book.save()
         for letter in self.dead:
-            dead_letters.bury(
-                db, "event", letter.entry_id, letter.namespace, letter.reason, letter.body, self.now
-            )
+            dead_letters.bury(db, "event", letter.entry_id, letter.namespace, letter.reason, letter.body, self.now)
         for name, count in (
             ("stored", len(self.events)),
             ("dead", len(self.dead)),

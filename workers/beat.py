@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 log = get_logger("beat")
 
 BEAT_ROLE = "beat"
-# Ticks that nobody takes are worth nothing; without this a day without workers would leave thousands.
-MOST_WAITING = 20
+# Ticks that nobody takes are worth nothing; without this a day without workers would leave thousands. They
+# carry no expiry: a Celery worker throws expired tasks away at three or four a second, and runs them at
+# hundreds.
+MOST_WAITING = 5
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Celery's `beat_schedule`: task, seconds between ticks, queue. A tick that waits longer than that is
-    dropped."""
+    """Celery's `beat_schedule`: task, seconds between ticks, queue."""
     entries = {
         "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
         "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),
@@ -47,7 +48,7 @@ def _tick(task: str, every: float, queue: str, *args: str) -> dict[str, Any]:
         "task": f"sidestream.{task}",
         "schedule": every,
         "args": args,
-        "options": {"queue": queue, "expires": max(every, 5.0), "ignore_result": True},
+        "options": {"queue": queue, "ignore_result": True},
     }
 
 

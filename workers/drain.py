@@ -140,9 +140,7 @@ class Drain(Generic[R]):
             reason = f"its worker died or ran out of time {job.attempts - 1} times"
             log.error("job_dead", kind=job.kind, subject=job.subject, reason=reason)
             jobs.fail(self._db, job, reason, now, None)
-        kept = [job for job in suspects if job not in deadly][:1] or [
-            job for job in claimed if job not in suspects
-        ]
+        kept = [job for job in suspects if job not in deadly][:1] or [job for job in claimed if job not in suspects]
         jobs.release(self._db, [job for job in claimed if job not in kept and job not in deadly], now)
         return kept
 
@@ -219,9 +217,7 @@ class Drain(Generic[R]):
         job, now = failed.job, self._clock()
         again = retry_at(failed, now, self._rules.retry)
         if again is None:
-            log.error(
-                "job_dead", kind=job.kind, subject=job.subject, attempts=job.attempts, reason=failed.reason
-            )
+            log.error("job_dead", kind=job.kind, subject=job.subject, attempts=job.attempts, reason=failed.reason)
         try:
             jobs.fail(self._db, job, failed.reason, now, again)
         except LeaseLost as error:

@@ -128,9 +128,7 @@ class EmbedHandler:
     def _ensure_space(self) -> Space:
         if self._space is None:
             assert self._embedder is not None
-            self._space = spaces.ensure_space(
-                self._db, self._embedder.model, self._embedder.dimensions, self._clock()
-            )
+            self._space = spaces.ensure_space(self._db, self._embedder.model, self._embedder.dimensions, self._clock())
         return self._space
 
 

@@ -23,9 +23,7 @@ class _Ledger:
         self.rows.append(JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload)))
 
     def defer(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
-        self.rows.append(
-            JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload), "deferred")
-        )
+        self.rows.append(JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload), "deferred"))
 
 
 def close_idle(db: Database, *, now: float, idle: float, extract_every: int) -> tuple[int, int]:

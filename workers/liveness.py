@@ -43,9 +43,7 @@ class Liveness:
         """The role cannot work, and why; that stands until its next beat."""
         self._last = float("-inf")
         try:
-            self.client.set(
-                self.keys.trouble(self.role), json.dumps({"at": now, "reason": reason}), px=self._ttl
-            )
+            self.client.set(self.keys.trouble(self.role), json.dumps({"at": now, "reason": reason}), px=self._ttl)
         except redis.RedisError as error:
             log.warning("heartbeat_not_written", role=self.role, reason=str(error))
 

@@ -101,9 +101,7 @@ class Process:
         """A connection for tasks: they pass the writers' gate, so that one of them at a time meets the
         consumer."""
         settings = self.settings
-        return open_database(
-            settings.database, busy_timeout=settings.busy_timeout, gate=True, clock=self.clock
-        )
+        return open_database(settings.database, busy_timeout=settings.busy_timeout, gate=True, clock=self.clock)
 
     def open_consumer_database(self) -> Database:
         """A connection for the consumer: durable at each commit, not held up at the gate, and quick to get

@@ -110,9 +110,7 @@ class EventStream:
         self._add_read(pipe, block)
         return self._read(pipe.execute(), held)
 
-    def acknowledge_and_read(
-        self, done: Sequence[Entry], tails: dict[str, list[str]], *, held: int = 0
-    ) -> Read:
+    def acknowledge_and_read(self, done: Sequence[Entry], tails: dict[str, list[str]], *, held: int = 0) -> Read:
         """Acknowledges and deletes `done`, drops `tails` (key to entry ids), and reads on without waiting."""
         pipe = self._redis.pipeline(transaction=False)
         self._add_acknowledge(pipe, done, tails)

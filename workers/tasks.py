@@ -69,9 +69,7 @@ def summarise(process: Process) -> None:
 
 def run_sweep(process: Process) -> None:
     """Sends the tasks that are missing."""
-    owed = sweep(
-        process.db, process.nudger, now=process.clock(), cache_size=process.settings.embed_cache_size
-    )
+    owed = sweep(process.db, process.nudger, now=process.clock(), cache_size=process.settings.embed_cache_size)
     if owed:
         log.info("swept", **owed)
 
@@ -118,9 +116,7 @@ def _drain(process: Process, handler: Handler[Any]) -> Drained:
         log.warning("work_waits", kind=handler.kind, reason=reason)
         return Drained()
     process.nudger.started(handler.kind)
-    drained = process.run(
-        Drain(process.db, handler, _rules(process), clock=process.clock, ids=process.ids).run()
-    )
+    drained = process.run(Drain(process.db, handler, _rules(process), clock=process.clock, ids=process.ids).run())
     if drained.done or drained.failed:
         log.info("drained", kind=handler.kind, done=drained.done, failed=drained.failed, more=drained.more)
     if drained.more:

@@ -41,9 +41,7 @@ def _build(process: Process, owner: str, stop: threading.Event) -> StreamConsume
         nudger=process.nudger,
         liveness=Liveness(client, process.keys, CONSUMER_ROLE, settings.heartbeat_every),
         outbox=Outbox({EMBED: (settings.embed_min_batch, settings.embed_wait)}),
-        rules=ConsumerRules(
-            settings.ingest_lease, settings.ingest_block, min(1.0, settings.ingest_lease / 3)
-        ),
+        rules=ConsumerRules(settings.ingest_lease, settings.ingest_block, min(1.0, settings.ingest_lease / 3)),
         ingest_rules=IngestRules(
             embed_min_chars=settings.embed_min_chars,
             extract_every=settings.extract_every,

@@ -44,9 +44,7 @@ class BatchWriter:
         self._clock = clock
         self.held_at = clock()
 
-    def store(
-        self, entries: list[Entry], items: list[Incoming | Refused] | None = None
-    ) -> dict[str, list[str]]:
+    def store(self, entries: list[Entry], items: list[Incoming | Refused] | None = None) -> dict[str, list[str]]:
         """Stores the batch; the tails' entries that are now in SQLite, by key. `items` are the entries as
         read already, if they are.
 
