@@ -58,9 +58,9 @@ class Journal:
         await self.recorder.require(event)
         return self._remember(event)
 
-    async def assistant(self, text: str, *, answers: str) -> tuple[str, bool]:
-        """Publishes the answer to the event `answers`; its event id, and whether it is durable."""
-        event = self._event("assistant", publishable(text), parent_id=answers)
+    async def assistant(self, text: str, *, answers: str, model: str) -> tuple[str, bool]:
+        """Publishes the model's answer to the event `answers`; its event id, and whether it is durable."""
+        event = self._event("assistant", publishable(text), parent_id=answers, meta={"model": model})
         durable = await self.recorder.record(event)
         return self._remember(event), durable
 

@@ -87,7 +87,8 @@ class MainAgent(Actor):
             merge_system(context.messages), CallContext(asked, self.context.spawn), say.on_piece
         )
         parts.fault("chat.before_answer")
-        event_id, durable = await journal.assistant(answer.content, answers=asked)
+        model = answer.model or parts.model_name
+        event_id, durable = await journal.assistant(answer.content, answers=asked, model=model)
         return Reply(
             session_id=journal.session_id,
             content=answer.content,
@@ -99,7 +100,7 @@ class MainAgent(Actor):
             degraded=tuple(context.degraded),
             spooled=journal.recorder.spooled,
             durable=durable,
-            model=answer.model or parts.model_name,
+            model=model,
         )
 
     async def _publish_question(self, text: str) -> str:

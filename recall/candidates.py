@@ -7,6 +7,7 @@ from memory.ranking import Key, Scored
 from memory.types import Candidate, Degraded, Hit, Kind, Scope, StoredMessage, Summary
 from store import fulltext, messages, spaces, summaries, vectors
 from store.db import Database
+from store.errors import StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,13 @@ def find(
                 Degraded("vectors", f"memories are embedded by {space.model}, the query by {query.model}")
             )
         else:
-            dense = vectors.knn(db, space, scope, query.vector, limit, kinds)
+            try:
+                dense = vectors.knn(db, space, scope, query.vector, limit, kinds)
+            except StoreError as error:
+                # A space without its table; anything graver would show in every other statement too.
+                if type(error) is not StoreError:
+                    raise
+                degraded.append(Degraded("vectors", str(error)))
     ids = list(dict.fromkeys(c.id for c in (*text, *dense) if c.kind == "message"))
     beside = messages.beside(db, scope, ids)
     neighbours: dict[Key, list[Key]] = {

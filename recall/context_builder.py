@@ -72,7 +72,9 @@ def read_parts(
         # Recall is over all of the user's sessions, not this one alone.
         everywhere = replace(scope, session_id=None)
         unseen = fresh[: max(0, len(fresh) - len(shown))]
-        hits, degraded = search_store(db, everywhere, replace(query, without=without), unseen, now)
+        hits, degraded = search_store(
+            db, everywhere, replace(query, without=without, echoes=False), unseen, now
+        )
     owed = store_lag(db, scope, now)
     return Parts(
         window=shown,

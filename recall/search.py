@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from llm.offline import OfflineResponder
 from memory.ranking import Key, Scored, dense_weight, fuse, rank_by_keyword
 from memory.terms import language, query_terms, searchable, terms
 from memory.types import Candidate, Degraded, Hit, Kind, Scope, StoredMessage, Summary
@@ -11,8 +12,7 @@ from recall.candidates import Found, QuerySpace, find, hit, load
 from store.db import Database
 
 SEARCHED: tuple[Kind, ...] = ("message", "summary")
-_NARROWED = 5
-"""Candidates are of the whole user; where one session is meant, each arm finds this many times more."""
+OFFLINE = OfflineResponder().name
 _BY_WORDS = 100
 """Most candidates that are ranked without vectors, for which all their rows are read."""
 
@@ -31,6 +31,7 @@ class Query:
         vector: the query's embedding, None to search by words alone.
         candidates: how many each arm finds before they are fused.
         without: stored rows that are left out.
+        echoes: also what the offline responder answered, which only says again what stands elsewhere.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Query:
     vector: QuerySpace | None = None
     candidates: int = 200
     without: Collection[Key] = field(default_factory=frozenset)
+    echoes: bool = True
 
 
 def search_store(
@@ -48,19 +50,17 @@ def search_store(
     kinds = [kind for kind in query.kinds if kind in SEARCHED]
     wanted = query_terms(query.text)
     breadth = max(query.candidates, 4 * query.limit) + len(query.without)
-    if scope.session_id is not None:
-        breadth *= _NARROWED
     found = find(db, scope, wanted, query.vector, breadth, kinds)
     text, dense = _standing(found.text, query), _standing(found.dense, query)
     pending, pending_rows = _tail_candidates(text, tail if "message" in kinds else (), wanted)
     if not dense:
         text = text[: max(_BY_WORDS, query.limit)]
         rows = load(db, scope, [(c.kind, c.id) for c in text]) | pending_rows
-        return _by_words([*text, *pending], rows, query.limit, now), found.degraded
+        return _by_words([*text, *pending], rows, query, now), found.degraded
     weight = dense_weight(language(query.text))
     scored = fuse([*text, *pending], dense, weight=weight, neighbours=_standing_beside(found, query))
     read: Callable[[list[Key]], Rows] = lambda keys: load(db, scope, keys) | pending_rows  # noqa: E731 - one use
-    return _best(_with_rows(scored, read, 2 * query.limit), query.limit), found.degraded
+    return _best(_with_rows(scored, read, 2 * query.limit), query), found.degraded
 
 
 def search_tail(query: Query, tail: Sequence[StoredMessage], now: float) -> list[Hit]:
@@ -68,7 +68,7 @@ def search_tail(query: Query, tail: Sequence[StoredMessage], now: float) -> list
     if "message" not in query.kinds:
         return []
     pending, rows = _tail_candidates((), tail, query_terms(query.text))
-    return _by_words(pending, rows, query.limit, now)
+    return _by_words(pending, rows, query, now)
 
 
 def _standing(found: Iterable[Candidate], query: Query) -> list[Candidate]:
@@ -99,10 +99,10 @@ def _tail_candidates(
     return candidates, rows
 
 
-def _by_words(text: Sequence[Candidate], rows: Rows, limit: int, now: float) -> list[Hit]:
+def _by_words(text: Sequence[Candidate], rows: Rows, query: Query, now: float) -> list[Hit]:
     matched = [c for c in text if (c.kind, c.id) in rows]
     scored = rank_by_keyword(matched, {key: row.occurred_at for key, row in rows.items()}, now=now)
-    return _best(((item, rows[item.kind, item.id]) for item in scored), limit)
+    return _best(((item, rows[item.kind, item.id]) for item in scored), query)
 
 
 def _with_rows(
@@ -118,15 +118,19 @@ def _with_rows(
                 yield item, row
 
 
-def _best(ranked: Iterable[tuple[Scored, Row]], limit: int) -> list[Hit]:
+def _best(ranked: Iterable[tuple[Scored, Row]], query: Query) -> list[Hit]:
     """The first `limit`; what says the same as a better one is left out."""
     hits: list[Hit] = []
     said: set[str] = set()
     for item, row in ranked:
         words = " ".join(row.content.split()).casefold()
-        if words not in said:
+        if words not in said and (query.echoes or not _is_echo(row)):
             said.add(words)
             hits.append(hit(item, row))
-        if len(hits) == limit:
+        if len(hits) == query.limit:
             break
     return hits
+
+
+def _is_echo(row: Row) -> bool:
+    return isinstance(row, StoredMessage) and row.role == "assistant" and row.metadata.get("model") == OFFLINE
