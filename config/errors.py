@@ -1,7 +1,7 @@
 """Errors of the `config` package.
 
-    ConfigError
-    └── InvalidSettings
+ConfigError
+└── InvalidSettings
 """
 
 

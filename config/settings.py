@@ -33,7 +33,9 @@ class Settings(BaseSettings):
     redis_url: str | None = Field(None, description="Your own Redis; absent: the embedded one in the data folder.")
     redis_prefix: str = Field("sidestream:", min_length=1, description="Prefix of every Redis key and Celery queue.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
-    log_format: Literal["auto", "json", "console"] = Field("auto", description="auto: console on a terminal, else JSON.")
+    log_format: Literal["auto", "json", "console"] = Field(
+        "auto", description="auto: console on a terminal, else JSON."
+    )
 
     # publishing
     tail_ttl: float = Field(86_400.0, gt=0, description="How long an untouched tail of a session lives in Redis.")
@@ -55,14 +57,18 @@ class Settings(BaseSettings):
     job_backoff: float = Field(2.0, gt=0, description="First wait after a failed attempt; doubles each time.")
     job_backoff_max: float = Field(600.0, gt=0, description="Longest wait between attempts.")
     job_patience: float = Field(
-        86_400.0, ge=0, description="A job that fails for a reason that can pass is dead only when it is older than this."
+        86_400.0,
+        ge=0,
+        description="A job that fails for a reason that can pass is dead only when it is older than this.",
     )
     sweep_every: float = Field(30.0, gt=0, description="How often beat sweeps for due and lapsed jobs.")
     drain_every: float = Field(30.0, gt=0, description="How often beat drains the stream if no consumer is alive.")
     heartbeat_every: float = Field(10.0, gt=0, description="How often each worker shows that it is alive.")
     task_soft_limit: float = Field(120.0, gt=0, description="Soft time limit of one task.")
     task_hard_limit: float = Field(180.0, gt=0, description="Hard time limit of one task.")
-    visibility_timeout: float = Field(300.0, gt=0, description="When the broker hands an unacknowledged task out again.")
+    visibility_timeout: float = Field(
+        300.0, gt=0, description="When the broker hands an unacknowledged task out again."
+    )
     worker_concurrency: int = Field(2, ge=1, description="Processes of a task worker.")
     worker_max_tasks: int = Field(1_000, ge=1, description="Tasks after which a worker process is replaced.")
 
@@ -78,7 +84,9 @@ class Settings(BaseSettings):
     embed_max_batch: int = Field(64, ge=1, le=2048, description="Most messages in an embedding batch.")
     embed_wait: float = Field(2.0, ge=0, description="Longest wait for a batch to fill.")
     embed_min_chars: int = Field(10, ge=0, description="Messages of at most this many characters are not embedded.")
-    embed_cache_size: int = Field(50_000, ge=0, description="Embeddings kept by content, so that no text is embedded twice.")
+    embed_cache_size: int = Field(
+        50_000, ge=0, description="Embeddings kept by content, so that no text is embedded twice."
+    )
     query_embed_timeout: float = Field(0.5, gt=0, description="Deadline of the query's embedding on the reply path.")
     query_cache_size: int = Field(4_096, ge=0, description="Query embeddings kept in memory.")
     query_cache_ttl: float = Field(86_400.0, gt=0, description="How long a query embedding lives in Redis.")
@@ -110,10 +118,14 @@ class Settings(BaseSettings):
     recall_limit: int = Field(10, ge=1, le=1_000, description="Memories recalled for one context.")
     first_round_empty: bool = Field(False, description="Recall nothing in a session's first round.")
     min_query_length: int = Field(2, ge=0, description="Recall nothing for queries shorter than this.")
-    long_term_trigger: list[str] = Field(default_factory=list, description="Recall long-term memory only for these keywords; empty: always.")
+    long_term_trigger: list[str] = Field(
+        default_factory=list, description="Recall long-term memory only for these keywords; empty: always."
+    )
     message_cut: int = Field(2_000, ge=100, description="A longer message is cut to its two ends in the prompt.")
     extract_every: int = Field(5, ge=1, description="Closed turns in one extraction window.")
-    compact_share: float = Field(0.75, gt=0, le=1, description="Share of the model's window that makes a session due for compaction.")
+    compact_share: float = Field(
+        0.75, gt=0, le=1, description="Share of the model's window that makes a session due for compaction."
+    )
 
     # agents
     agent_idle: float = Field(900.0, gt=0, description="A session's actor is passivated after this long.")
@@ -185,4 +197,6 @@ _OUTSIDE = frozenset({"SIDESTREAM_CONFIG", "SIDESTREAM_BENCH_DATA"})
 
 def _unknown_names() -> set[str]:
     known = {f"SIDESTREAM_{name.upper()}" for name in Settings.model_fields} | _OUTSIDE
-    return {n for n in os.environ if n.startswith("SIDESTREAM_") and n not in known and not n.startswith("SIDESTREAM_TEST_")}
+    return {
+        n for n in os.environ if n.startswith("SIDESTREAM_") and n not in known and not n.startswith("SIDESTREAM_TEST_")
+    }

@@ -59,8 +59,7 @@ def render(unit: Group, limit: int) -> list[dict[str, Any]]:
     # In the order of the calls: some servers match results by place.
     answers = [(c["id"], unit.results[c["id"]]) for c in calls]
     return [message] + [
-        {"role": "tool", "tool_call_id": call, "content": cut_middle(result.content, limit)}
-        for call, result in answers
+        {"role": "tool", "tool_call_id": call, "content": cut_middle(result.content, limit)} for call, result in answers
     ]
 
 

@@ -16,15 +16,16 @@ from memory.records import BadLine, records
 from memory.times import parse_time, to_datetime
 from memory.toolcalls import call_text
 from sidestream.events import Message, SessionEnded
+from sidestream.fieldtypes import Role
 
 Item: TypeAlias = tuple[int, Message | SessionEnded | BadLine]
 
-_SHAREGPT_ROLES = {
+_SHAREGPT_ROLES: dict[str, Role] = {
     "human": "user", "user": "user", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant", "bard": "assistant",
     "assistant": "assistant", "model": "assistant", "system": "system", "tool": "tool", "function": "tool",
     "function_call": "assistant", "observation": "tool",
 }  # fmt: skip
-_ROLES = {
+_ROLES: dict[str, Role] = {
     "user": "user",
     "assistant": "assistant",
     "system": "system",
@@ -36,7 +37,7 @@ _ROLES = {
     "model": "assistant",
 }
 _TIME_FIELDS = ("timestamp", "ts", "time", "created_at", "create_time", "date")
-_MODEL_NAMES = {"user": "user", "assistant": "assistant"}
+_MODEL_NAMES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
 @dataclass(slots=True)
@@ -152,9 +153,7 @@ def _record(reader: _Reader, line: int, record: Any) -> Iterator[Item]:
         yield line, BadLine(line, "no role and content, messages, conversations or turns")
 
 
-def _chat(
-    reader: _Reader, line: int, session: str, record: Mapping[str, Any], messages: list[Any]
-) -> Iterator[Item]:
+def _chat(reader: _Reader, line: int, session: str, record: Mapping[str, Any], messages: list[Any]) -> Iterator[Item]:
     try:
         start = _time(record, None)
     except ValueError as error:
@@ -272,7 +271,7 @@ def _first_text(record: Mapping[str, Any], names: Iterable[str]) -> str | None:
     return None
 
 
-def _role(data: Mapping[str, Any]) -> str:
+def _role(data: Mapping[str, Any]) -> Role:
     if "role" in data:
         role = _ROLES.get(str(data["role"]).lower())
         given = data["role"]
@@ -304,9 +303,7 @@ def _text(raw: Any, *, missing_ok: bool = False) -> str:
     if missing_ok and (raw is None or isinstance(raw, str)):
         return ""
     raise ValueError(
-        "content is empty"
-        if raw is None or isinstance(raw, str)
-        else f"content: a {type(raw).__name__} is not text"
+        "content is empty" if raw is None or isinstance(raw, str) else f"content: a {type(raw).__name__} is not text"
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from sidestream.events import MsgType
+from sidestream.fieldtypes import MsgType
 
 _FLAGS = re.IGNORECASE
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 
 from memory.tokens import CJK
 
-_SENTENCE = re.compile(
-    r"[^.!?。！？…\n]*(?:[.!?](?=[^\s\"'”’)\]])[^.!?。！？…\n]*)*[.!?。！？…\n]*[\"'”’)\]]*\s*"
-)
+_SENTENCE = re.compile(r"[^.!?。！？…\n]*(?:[.!?](?=[^\s\"'”’)\]])[^.!?。！？…\n]*)*[.!?。！？…\n]*[\"'”’)\]]*\s*")
 _CLAUSE = re.compile(r"[,;，；、]\s+|[，；]|\s+[-–—]+\s+|——|\s*\((?=\w)|\)\s*")
 _EDGES = " \t\r\n,;:，；：、。.!！…-–—~～·*#>|"
 _QUESTION = ("?", "？")

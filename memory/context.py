@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.budget import Budget, Kept, shrink
 from memory.chatlist import Group, cut_middle, group, render
-from memory.frames import checkpoint_frame, record_line, recalled_frame, summaries_frame
+from memory.frames import checkpoint_frame, recalled_frame, record_line, summaries_frame
 from memory.tokens import MESSAGE_OVERHEAD, Corrector, estimate
 from memory.types import Degraded, Hit, StoredMessage, Summary
 
@@ -151,18 +151,13 @@ class _Builder:
     def window(self, unit: Group, messages: Sequence[dict[str, Any]]) -> None:
         by_call = {m.metadata.get("tool_call_id"): m for m in unit.results.values()}
         for message in messages:
-            source = (
-                by_call.get(message.get("tool_call_id"), unit.head)
-                if message["role"] == "tool"
-                else unit.head
-            )
+            source = by_call.get(message.get("tool_call_id"), unit.head) if message["role"] == "tool" else unit.head
             self._add(message, "window", event_id=source.event_id, seq=source.seq, turn=source.turn)
 
     def summaries(self, summaries: Sequence[Summary]) -> None:
         if summaries:
             sources = [
-                {"kind": "summary", "id": s.id, "turn_first": s.turn_first, "turn_last": s.turn_last}
-                for s in summaries
+                {"kind": "summary", "id": s.id, "turn_first": s.turn_first, "turn_last": s.turn_last} for s in summaries
             ]
             self._add({"role": "system", "content": summaries_frame(summaries)}, "summaries", sources=sources)
 

@@ -45,9 +45,7 @@ def reciprocal_rank(ranking: Sequence[str], evidence: Collection[str]) -> float:
 def ndcg_at(ranking: Sequence[str], evidence: Collection[str], k: int) -> float:
     """Discounted gain of the first `k` over that of the best possible order, each evidence worth 1."""
     wanted = set(evidence)
-    gain = sum(
-        1 / math.log2(place + 1) for place, item in enumerate(unique(ranking)[:k], 1) if item in wanted
-    )
+    gain = sum(1 / math.log2(place + 1) for place, item in enumerate(unique(ranking)[:k], 1) if item in wanted)
     best = sum(1 / math.log2(place + 1) for place in range(1, min(len(wanted), k) + 1))
     return gain / best
 
@@ -64,9 +62,7 @@ class Quality:
     ndcg10: float
 
 
-def measure(
-    results: Sequence[tuple[Sequence[str], Collection[str]]], ks: Sequence[int] = (5, 10, 20)
-) -> Quality:
+def measure(results: Sequence[tuple[Sequence[str], Collection[str]]], ks: Sequence[int] = (5, 10, 20)) -> Quality:
     """Averages over (ranking, evidence) pairs; all zero without any."""
     count = len(results)
 

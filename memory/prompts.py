@@ -21,7 +21,7 @@ _SYSTEM = (
 _NAMES = {"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "en": "English or whichever language it is"}
 
 
-class BadSummary(ValueError):
+class BadSummary(ValueError):  # noqa: N818 - named for what it is
     """A model's answer that is not a summary as asked for; the message says what is wrong with it."""
 
 

@@ -90,10 +90,7 @@ def rank_by_keyword(
     rule = {key: 0.4 * keyword_score(key in lexical, now - at) for key, at in recent.items()}
     total = {key: value + 0.6 * lexical.get(key, 0.0) for key, value in rule.items()}
     best = sorted(total, key=lambda key: (-total[key], -key[1], key[0]))[:limit]
-    return [
-        _scored(key, total[key], {"text": 0.6 * lexical.get(key, 0.0), "keyword_age": rule[key]})
-        for key in best
-    ]
+    return [_scored(key, total[key], {"text": 0.6 * lexical.get(key, 0.0), "keyword_age": rule[key]}) for key in best]
 
 
 def _scored(key: Key, score: float, parts: Mapping[str, float]) -> Scored:
@@ -129,9 +126,5 @@ def _standing_out(scores: Mapping[Key, float]) -> dict[Key, float]:
     return {key: (score - low) / deviation for key, score in scores.items()}
 
 
-def _beside(
-    base: Mapping[Key, float], neighbours: Mapping[Key, Sequence[Key]], weight: float
-) -> dict[Key, float]:
-    return {
-        key: weight * max((base.get(n, 0.0) for n in neighbours.get(key, ())), default=0.0) for key in base
-    }
+def _beside(base: Mapping[Key, float], neighbours: Mapping[Key, Sequence[Key]], weight: float) -> dict[Key, float]:
+    return {key: weight * max((base.get(n, 0.0) for n in neighbours.get(key, ())), default=0.0) for key in base}

@@ -1,62 +1,64 @@
-"""How much a clause tells: names, numbers and uncommon words count, greetings, fillers and questions do not."""
+"""How much the words of a clause tell: names, numbers and uncommon words much, everyday ones little, others nothing."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection
+from functools import lru_cache
 
-from memory.clauses import Clause, size_of
+from memory.commonwords import INTENSIFIERS, PLAIN, POLITE, WEAK_ZH
+from memory.shorten import bare
 from memory.stopwords import CHINESE, CHINESE_SINGLE, ENGLISH
 from memory.terms import terms
 
-_FILLER_EN = frozenset(
-    """wow yeah yep hey hi hello bye thanks thank awesome great cool amazing nice good glad sounds sorry haha lol totally
-    absolutely definitely sure okay ok welcome congrats congratulations well love lot much really keep going hope see
-    take care catch talk soon sweet wonderful fantastic super way like thing things stuff something everything always
-    never get got getting make makes made go feel feels feeling look looks looking forward happy excited exciting
-    important help helps helped helping best better proud true right""".split()
-)
-_FILLER_ZH = (
-    "你好",
-    "谢谢",
-    "不客气",
-    "再见",
-    "没问题",
-    "当然",
-    "好的",
-    "嗯",
-    "哈哈",
-    "很高兴",
-    "抱歉",
-    "作为AI",
-    "作为一个AI",
-    "请问",
-    "祝你",
-    "听起来",
-    "加油",
-)
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|we|our|we're|we've)\b|我|我们|咱们")
-_CAPITAL = re.compile(r"(?<=[a-z,;] )[A-Z][\w'’]+")
-_NUMBER = re.compile(r"\d")
-_NO_TERM = ENGLISH | CHINESE | CHINESE_SINGLE
+_PLAIN_WEIGHT = 0.5
+_NAME_WEIGHT = 1.3
+_NUMBER_WEIGHT = 1.2
+_WEAK_PAIR = 0.3
+_LONGEST_GREETING = 6
+_GREETING = INTENSIFIERS | POLITE
+_NOTHING = ENGLISH | INTENSIFIERS | CHINESE | CHINESE_SINGLE
 
 
-def clause_weights(found: Sequence[Clause], spoken: str) -> list[float]:
-    """Weight of each clause, per unit of length; 0 or less tells nothing."""
-    return [_weight(c, spoken) for c in found]
+def term_weights(text: str, speakers: Collection[str]) -> dict[str, float]:
+    """Weight of each term of a clause; terms of `speakers`' names tell nothing, they stand there anyway."""
+    weights: dict[str, float] = {}
+    if _only_greets(text):
+        return weights
+    for place, word in enumerate(text.split()):
+        name = place > 0 and word[:1].isupper()
+        for term, weight in _word_weights(word):
+            if term not in speakers:
+                weight = max(weight, _NAME_WEIGHT) if name and weight >= 1.0 else weight
+                weights[term] = max(weights.get(term, 0.0), weight)
+    return weights
 
 
-def _weight(clause: Clause, spoken: str) -> float:
-    text = clause.text
-    told = {t for t in terms(text) if t not in _NO_TERM}
-    if spoken == "en":
-        value = sum(0.2 if t in _FILLER_EN else min(1.0, 0.4 + 0.1 * len(t)) for t in told)
-    else:
-        value = 0.5 * len(told)
-        value -= 2.0 * sum(f in text for f in _FILLER_ZH)
-    value += 1.0 * len(_CAPITAL.findall(text)) + 0.5 * bool(_NUMBER.search(text))
-    if _FIRST_PERSON.search(text):
-        value += 0.5
-    if clause.question:
-        value *= 0.4
-    if clause.role == "assistant":
-        value *= 0.9
-    return value / (size_of(text, spoken) + 2)
+def _only_greets(text: str) -> bool:
+    """Thanks, greetings and praise, with at most a name of whom they are for."""
+    words = text.split()
+    if len(words) > _LONGEST_GREETING:
+        return False
+    rest = [w for w in words if bare(w) not in _GREETING]
+    return len(rest) < len(words) and all(w[:1].isupper() for w in rest) and len(rest) <= 1
+
+
+@lru_cache(maxsize=16_384)
+def _word_weights(word: str) -> tuple[tuple[str, float], ...]:
+    return tuple((term, weight) for term in terms(word) if (weight := _term_weight(term)) > 0.0)
+
+
+def _term_weight(term: str) -> float:
+    if term in _SILENT:
+        return 0.0
+    if any(c.isdigit() for c in term):
+        return _NUMBER_WEIGHT
+    if term.isascii():
+        return _PLAIN_WEIGHT if term in _EVERYDAY else 1.0
+    weak = sum(c in WEAK_ZH for c in term)
+    return 1.0 if not weak else _WEAK_PAIR if weak < len(term) else 0.0
+
+
+def _stems(words: Collection[str]) -> frozenset[str]:
+    return frozenset(t for w in words for t in terms(w))
+
+
+_SILENT = _NOTHING | _stems(_NOTHING)
+_EVERYDAY = _stems(PLAIN)

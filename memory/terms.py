@@ -39,9 +39,7 @@ _KNOWN = re.compile("[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fa5\uac00-\ud7a3
 _MARKS = re.compile(
     "["
     + "".join(
-        re.escape(chr(c))
-        for c in range(0x300, 0xFFFF)
-        if category(chr(c)) in _MARK and c not in (0x3099, 0x309A)
+        re.escape(chr(c)) for c in range(0x300, 0xFFFF) if category(chr(c)) in _MARK and c not in (0x3099, 0x309A)
     )
     + "]"
 )

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _ISO = re.compile(
     r"(?P<y>\d{4})[-/.](?P<mo>\d{1,2})[-/.](?P<d>\d{1,2})(?:\s*\(\w+\.?\))?"
     r"(?:[T ,]\s*(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2}(?:[.,]\d+)?))?\s*(?P<ap>[ap]\.?m\.?)?\s*(?P<tz>Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?",
@@ -11,8 +11,7 @@ _ISO = re.compile(
 )
 _CLOCK = r"(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2}))?\s*(?P<ap>[ap]\.?m\.?)?"
 _CLOCK_FIRST = re.compile(
-    _CLOCK
-    + r"\s*(?:on|,)?\s*(?:\w+,\s*)?(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?P<mon>[a-z]{3,9})\.?,?\s+(?P<y>\d{4})",
+    _CLOCK + r"\s*(?:on|,)?\s*(?:\w+,\s*)?(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?P<mon>[a-z]{3,9})\.?,?\s+(?P<y>\d{4})",
     re.IGNORECASE,
 )
 _DAY_FIRST = re.compile(

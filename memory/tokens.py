@@ -26,9 +26,7 @@ class Corrector:
     Not safe for use from several threads at once; a wrong read costs a slightly older ratio and nothing else.
     """
 
-    def __init__(
-        self, *, smoothing: float = 0.2, low: float = 0.5, high: float = 3.0, least: int = 50
-    ) -> None:
+    def __init__(self, *, smoothing: float = 0.2, low: float = 0.5, high: float = 3.0, least: int = 50) -> None:
         """`smoothing` is the weight of a new sample, `least` the fewest estimated tokens that make one."""
         if not 0 < smoothing <= 1 or not 0 < low <= 1 <= high:
             raise ValueError("0 < smoothing <= 1 and 0 < low <= 1 <= high must hold")

@@ -46,17 +46,10 @@ def advance(
     unless it names a `turn_id` of its own.
     """
     closed: tuple[int, ...] = ()
-    if (
-        state.open_turn is not None
-        and role == "user"
-        and turn_id is not None
-        and turn_id != state.open_turn_id
-    ):
+    if state.open_turn is not None and role == "user" and turn_id is not None and turn_id != state.open_turn_id:
         before = close(state)
         state, closed = before.state, before.closed
-    if state.open_turn is None and (
-        role == "user" or (turn_id is not None and turn_id != state.open_turn_id)
-    ):
+    if state.open_turn is None and (role == "user" or (turn_id is not None and turn_id != state.open_turn_id)):
         state = _opened(state, turn_id)
     if state.open_turn is None:
         return Step(state, state.turn_count, closed)
@@ -78,9 +71,7 @@ def close(state: TurnState) -> Step:
     return Step(shut, state.open_turn, (state.open_turn,))
 
 
-def extraction_windows(
-    extracted_turn: int, closed_turn: int, every: int, final: bool
-) -> list[tuple[int, int]]:
+def extraction_windows(extracted_turn: int, closed_turn: int, every: int, final: bool) -> list[tuple[int, int]]:
     """Windows (first turn, last turn) now due, given the last turn extracted and the last turn closed.
 
     Each holds exactly `every` turns; `final` (session end, idle) adds the shorter rest.
@@ -102,9 +93,7 @@ def _opened(state: TurnState, turn_id: str | None) -> TurnState:
     return TurnState(number, number, turn_id, (), state.closed_turns)
 
 
-def _calls_after(
-    calls: tuple[str, ...], role: str, made: Sequence[str], answered: str | None
-) -> tuple[str, ...]:
+def _calls_after(calls: tuple[str, ...], role: str, made: Sequence[str], answered: str | None) -> tuple[str, ...]:
     if role == "user":
         # Whoever speaks past a running call gives it up; a result lost for good must not keep a turn open.
         return ()

@@ -42,9 +42,7 @@ def _run_server() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or (_ROOT / error.name.partition(".")[0]).exists():
             raise
-        sys.stderr.write(
-            f"sidestream: the server needs {error.name}, which is not installed; run `make` first\n"
-        )
+        sys.stderr.write(f"sidestream: the server needs {error.name}, which is not installed; run `make` first\n")
         sys.exit(1)
     module.main()
 

@@ -40,9 +40,7 @@ class AsyncClient:
         self._base_url = base_url
         self._timeout = timeout
         self._sleep = sleep
-        self._http = httpx.AsyncClient(
-            base_url=base_url, headers=http_api.headers(api_key), transport=transport
-        )
+        self._http = httpx.AsyncClient(base_url=base_url, headers=http_api.headers(api_key), transport=transport)
 
     async def publish(self, events: Iterable[Published]) -> list[str]:
         """Publishes events in order; their ids. They are durable when this returns.

@@ -38,9 +38,7 @@ class PublishResult(Result):
     """202: every event is durable. `ids` are in the order of the request."""
 
     ids: list[str]
-    spooled: int = Field(
-        default=0, ge=0, description="How many wait in the server's spool, Redis being away."
-    )
+    spooled: int = Field(default=0, ge=0, description="How many wait in the server's spool, Redis being away.")
 
 
 class SearchRequest(Request):
@@ -49,9 +47,7 @@ class SearchRequest(Request):
     query: str = Field(min_length=1, max_length=MAX_QUERY_CHARS)
     user_id: str = Field(default="default", min_length=1)
     namespace: str = Field(default="default", min_length=1)
-    session_id: str | None = Field(
-        default=None, min_length=1, description="Narrows the search to one session."
-    )
+    session_id: str | None = Field(default=None, min_length=1, description="Narrows the search to one session.")
     limit: int = Field(default=10, ge=1, le=100)
     kinds: list[MemoryKind] | None = Field(default=None, min_length=1, description="Absent: every kind.")
 
@@ -59,9 +55,7 @@ class SearchRequest(Request):
 class Lag(Result):
     """How far behind the workers are. Nothing known is `None`, not 0."""
 
-    unread: int | None = Field(
-        default=None, ge=0, description="Events in the stream that are not stored yet."
-    )
+    unread: int | None = Field(default=None, ge=0, description="Events in the stream that are not stored yet.")
     owed: dict[str, int] = Field(default_factory=dict, description="Jobs that are due, by kind.")
     oldest_seconds: float | None = Field(default=None, ge=0, description="Age of the oldest due job.")
 
@@ -106,9 +100,7 @@ class ContextStatistics(Result):
     budget: int = Field(default=0, ge=0)
     tokens: int = Field(default=0, ge=0)
     over_budget: int = Field(default=0, ge=0, description="What cannot be left out took this much more.")
-    cut_messages: int = Field(
-        default=0, ge=0, description="Long messages of which only the two ends stand here."
-    )
+    cut_messages: int = Field(default=0, ge=0, description="Long messages of which only the two ends stand here.")
     parts: dict[str, PartStatistics] = Field(default_factory=dict)
 
 
@@ -121,9 +113,7 @@ class ContextResult(Result):
     lag: Lag = Field(default_factory=lambda: Lag())
     degraded: list[Degradation] = Field(default_factory=list)
     reason: str = Field(default="", description="The rule that decided whether anything was recalled.")
-    waited_for: EventProgress | None = Field(
-        default=None, description="State of `wait_for` when the wait ended."
-    )
+    waited_for: EventProgress | None = Field(default=None, description="State of `wait_for` when the wait ended.")
 
 
 class MemoryHit(Result):

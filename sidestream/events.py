@@ -242,9 +242,7 @@ def check_time(ts: datetime, now: datetime) -> None:
     """Raises InvalidEvent when `ts` lies more than 5 minutes ahead of `now`; any past is welcome."""
     ahead = (ts - now).total_seconds()
     if ahead > MAX_FUTURE_SECONDS:
-        raise InvalidEvent(
-            f"ts: {ts.isoformat()} is {ahead:.0f} s ahead of the clock; at most 300 s are allowed"
-        )
+        raise InvalidEvent(f"ts: {ts.isoformat()} is {ahead:.0f} s ahead of the clock; at most 300 s are allowed")
 
 
 def _read(name: str, text: object) -> object:
@@ -260,6 +258,7 @@ _WORDS = {
     "extra_forbidden": "is not a field of this event type; what else there is to say goes into meta",
     "missing": "is required",
     "string_too_short": "must not be empty",
+    "string_unicode": "holds a lone surrogate, which is not Unicode text",
 }
 
 

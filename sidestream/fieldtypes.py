@@ -68,18 +68,15 @@ def _may_be_deep(text: str) -> bool:
     return text.count("{") + text.count("[") > MAX_META_DEPTH
 
 
-def _check_depth(value: object) -> None:
-    level, depth = [value], 0
+def _check_depth(value: dict[str, Any] | list[Any]) -> None:
+    level: list[dict[str, Any] | list[Any]] = [value]
+    depth = 0
     while level:
-        depth += 1
-        if depth > MAX_META_DEPTH + 1:
+        if depth == MAX_META_DEPTH:
             raise ValueError(f"is nested deeper than {MAX_META_DEPTH} levels")
-        level = [
-            child
-            for item in level
-            if isinstance(item, dict | list)
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
+        depth += 1
+        inner = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [child for children in inner for child in children if isinstance(child, dict | list)]
 
 
 def _canonical(value: Mapping[str, Any]) -> str:
@@ -95,7 +92,7 @@ def _canonical(value: Mapping[str, Any]) -> str:
     if size > MAX_META_BYTES:
         raise ValueError(f"is {size} bytes of JSON; at most {MAX_META_BYTES} are allowed")
     if _may_be_deep(text):
-        _check_depth(value)
+        _check_depth(json.loads(text))
     return text
 
 
@@ -115,22 +112,14 @@ def _identifier(value: str) -> str:
         raise ValueError("control characters are not allowed")
     if value != value.strip():
         raise ValueError("leading or trailing space is not allowed")
-    _utf8_size(value)
     return value
 
 
 def _content(value: str) -> str:
-    size = len(value) if value.isascii() else _utf8_size(value)
+    size = len(value) if value.isascii() else len(value.encode())
     if size > MAX_CONTENT_BYTES:
         raise ValueError(f"is {size} bytes; at most {MAX_CONTENT_BYTES} are allowed")
     return value
-
-
-def _utf8_size(value: str) -> int:
-    try:
-        return len(value.encode())
-    except UnicodeEncodeError as error:
-        raise ValueError("holds a lone surrogate, which is not Unicode text") from error
 
 
 def _timestamp(value: object) -> datetime:

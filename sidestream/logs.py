@@ -18,9 +18,7 @@ class EventLogger(Adapter):
 
     def process(self, msg: object, kwargs: MutableMapping[str, Any]) -> tuple[str, MutableMapping[str, Any]]:
         """Puts every keyword that logging does not know into the message."""
-        known = {
-            name: kwargs.pop(name) for name in ("exc_info", "stack_info", "stacklevel") if name in kwargs
-        }
+        known = {name: kwargs.pop(name) for name in ("exc_info", "stack_info", "stacklevel") if name in kwargs}
         fields = "".join(f" {name}={value}" for name, value in kwargs.items())
         return f"{msg}{fields}", known
 

@@ -53,6 +53,4 @@ def open_client(url: str, timeout: float) -> "redis.Redis":
 def open_async_client(url: str, timeout: float) -> "redis.asyncio.Redis":
     """As `open_client`, asynchronous."""
     once = AsyncRetry(NoBackoff(), 1, supported_errors=(exceptions.ConnectionError,))
-    return redis.asyncio.Redis.from_url(
-        url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=once
-    )
+    return redis.asyncio.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=once)

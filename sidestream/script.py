@@ -82,10 +82,7 @@ class PublishScript:
 
     def commands(self, events: Sequence[Prepared]) -> list[Command]:
         """EVAL commands for one pipeline that takes all of `events`, in order."""
-        return [
-            self._command(events[i : i + RUN], events[i - 1] if i else None)
-            for i in range(0, len(events), RUN)
-        ]
+        return [self._command(events[i : i + RUN], events[i - 1] if i else None) for i in range(0, len(events), RUN)]
 
     def entry_ids(self, replies: Sequence[Any]) -> tuple[list[str], Exception | None]:
         """Stream entry ids of the events that were accepted, and the error that stopped the rest, if any."""
