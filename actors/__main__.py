@@ -58,9 +58,7 @@ def _run(settings: Settings, arguments: argparse.Namespace, *, terminal: bool) -
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m actors", description="Chat with an agent that remembers."
-    )
+    parser = argparse.ArgumentParser(prog="python -m actors", description="Chat with an agent that remembers.")
     parser.add_argument("--user", default="default", help="whose memory it is")
     parser.add_argument("--session", help="session to go on with; absent: a new one")
     parser.add_argument("--namespace", default="default", help="namespace of user and session")

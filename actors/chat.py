@@ -60,9 +60,7 @@ class Chat:
     def run(self) -> None:
         """Talks until the user leaves."""
         model = self._agents.models["chat"]
-        self._console.print(
-            Text(f"Sidestream. Model: {model['model']} ({model['provider']}). /help for help.")
-        )
+        self._console.print(Text(f"Sidestream. Model: {model['model']} ({model['provider']}). /help for help."))
         while True:
             try:
                 line = self._read().strip()
@@ -110,13 +108,9 @@ class Chat:
                 self._noted.add((note.part, note.reason))
                 self._console.print(Text(f"({note.part}: {views.printable(note.reason)})", style="yellow"))
         if not self._last.durable:
-            self._console.print(
-                Text("(this answer is not kept yet; the next message tries again)", style="yellow")
-            )
+            self._console.print(Text("(this answer is not kept yet; the next message tries again)", style="yellow"))
         elif self._last.sources:
-            self._console.print(
-                Text(f"({len(self._last.sources)} memories used; /memory shows them)", style="dim")
-            )
+            self._console.print(Text(f"({len(self._last.sources)} memories used; /memory shows them)", style="dim"))
 
     def _new(self) -> None:
         ended = self._loop.run(self._agents.host.sessions.end(self.scope))

@@ -55,9 +55,7 @@ class Conversation:
         self._rounds = rounds
         self._ids = ids
 
-    async def answer(
-        self, messages: Sequence[ChatMessage], context: CallContext, on_piece: Piece | None
-    ) -> ChatReply:
+    async def answer(self, messages: Sequence[ChatMessage], context: CallContext, on_piece: Piece | None) -> ChatReply:
         """The model's answer, whose content is not empty; tool calls and results are published on the way.
 
         Raises:
@@ -73,9 +71,7 @@ class Conversation:
             raise ReplyFailed("the model answered nothing; please try again")
         return reply
 
-    async def _ask(
-        self, messages: list[ChatMessage], on_piece: Piece | None, *, with_tools: bool
-    ) -> ChatReply:
+    async def _ask(self, messages: list[ChatMessage], on_piece: Piece | None, *, with_tools: bool) -> ChatReply:
         tools = self._toolbox.schemas() if with_tools else []
         final: ChatReply | None = None
         try:

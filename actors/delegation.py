@@ -92,9 +92,7 @@ class Delegation:
             },
         }
 
-    async def call_agent(
-        self, name: str, brief: str, *, spawn: Spawn, parent_id: str | None = None
-    ) -> Report:
+    async def call_agent(self, name: str, brief: str, *, spawn: Spawn, parent_id: str | None = None) -> Report:
         """Runs a sub-agent on a brief and returns its report, also when it failed or took too long.
 
         Args:
@@ -159,9 +157,7 @@ class Delegation:
             content=brief,
         )
 
-    def _finished(
-        self, run: Run, definition: AgentDefinition, status: RunStatus, text: str
-    ) -> SubagentFinished:
+    def _finished(self, run: Run, definition: AgentDefinition, status: RunStatus, text: str) -> SubagentFinished:
         return SubagentFinished(
             id=self._ids(),
             run_id=run.id,

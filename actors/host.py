@@ -88,9 +88,7 @@ class AgentHost:
     def _factory(self, scope: Scope) -> Callable[[], Actor]:
         recorder = Recorder(self._publisher)
         journal = Journal(scope, recorder, ids=self._ids, clock=self._clock)
-        delegation = Delegation(
-            self._registry, self._model, scope, recorder, self._options.subagents, ids=self._ids
-        )
+        delegation = Delegation(self._registry, self._model, scope, recorder, self._options.subagents, ids=self._ids)
         own: list[Tool] = [CallAgent(delegation)] if len(self._registry) else []
         conversation = Conversation(
             self._model,

@@ -111,9 +111,7 @@ class MainAgent(Actor):
         except InvalidEvent as error:
             raise ReplyFailed(f"the message cannot be taken: {error}") from error
         except PublishError as error:
-            raise ReplyFailed(
-                f"the message was not accepted, because it could not be kept: {error}"
-            ) from error
+            raise ReplyFailed(f"the message was not accepted, because it could not be kept: {error}") from error
 
     async def _end(self) -> bool:
         durable = await self._parts.journal.ended()

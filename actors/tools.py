@@ -62,9 +62,7 @@ class CallAgent:
         name, brief = arguments.get("name"), arguments.get("brief")
         if not isinstance(name, str) or not isinstance(brief, str):
             raise BadToolCall("call_agent needs two strings: name and brief")
-        report = await self._delegation.call_agent(
-            name, brief, spawn=context.spawn, parent_id=context.parent_id
-        )
+        report = await self._delegation.call_agent(name, brief, spawn=context.spawn, parent_id=context.parent_id)
         return report.content
 
 
@@ -86,9 +84,7 @@ class Toolbox:
         try:
             tool = self._tools.get(call.name)
             if tool is None:
-                raise BadToolCall(
-                    f"no tool is named {call.name!r}; there are: {', '.join(self._tools) or 'none'}"
-                )
+                raise BadToolCall(f"no tool is named {call.name!r}; there are: {', '.join(self._tools) or 'none'}")
             return await tool.call(_arguments(call), context)
         except Refused as refusal:
             _log.warning("tool_call_refused", tool=call.name, error=str(refusal))

@@ -33,9 +33,7 @@ def memory(console: Console, reply: Reply) -> None:
         because = ", ".join(f"{name} {part:.2f}" for name, part in hit.parts.items())
         words = " ".join(printable(hit.content).split())
         cut = words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
-        table.add_row(
-            f"{hit.score:.2f}", f"{hit.kind}: {who}", _day(hit.occurred_at), Text(where), Text(cut), because
-        )
+        table.add_row(f"{hit.score:.2f}", f"{hit.kind}: {who}", _day(hit.occurred_at), Text(where), Text(cut), because)
     console.print(table)
 
 
@@ -47,9 +45,7 @@ def sessions(console: Console, rows: Sequence[SessionRow], current: str) -> None
     table = Table("", "session", "messages", "turns", "last activity")
     for row in rows:
         mark = "*" if row.session_id == current else ""
-        table.add_row(
-            mark, Text(row.session_id), str(row.message_count), str(row.turn_count), _day(row.last_activity)
-        )
+        table.add_row(mark, Text(row.session_id), str(row.message_count), str(row.turn_count), _day(row.last_activity))
     console.print(table)
 
 

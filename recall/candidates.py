@@ -49,9 +49,7 @@ def find(
             # Nothing was ever embedded; that is a lag and no fault.
             pass
         elif (space.model, space.dimensions) != (query.model, query.dimensions):
-            degraded.append(
-                Degraded("vectors", f"memories are embedded by {space.model}, the query by {query.model}")
-            )
+            degraded.append(Degraded("vectors", f"memories are embedded by {space.model}, the query by {query.model}"))
         else:
             try:
                 dense = vectors.knn(db, space, scope, query.vector, limit, kinds)
@@ -62,9 +60,7 @@ def find(
                 degraded.append(Degraded("vectors", str(error)))
     ids = list(dict.fromkeys(c.id for c in (*text, *dense) if c.kind == "message"))
     beside = messages.beside(db, scope, ids)
-    neighbours: dict[Key, list[Key]] = {
-        ("message", i): [("message", n) for n in near] for i, near in beside.items()
-    }
+    neighbours: dict[Key, list[Key]] = {("message", i): [("message", n) for n in near] for i, near in beside.items()}
     return Found(text, dense, neighbours, degraded)
 
 

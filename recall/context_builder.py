@@ -57,9 +57,7 @@ def read_parts(
 ) -> Parts:
     """The parts as SQLite has them, with what is `pending`. Call it within one snapshot."""
     checkpoint = checkpoints.active(db, scope)
-    stored = messages.window(
-        db, scope, options.window_messages, min_seq=checkpoint.boundary_seq if checkpoint else 0
-    )
+    stored = messages.window(db, scope, options.window_messages, min_seq=checkpoint.boundary_seq if checkpoint else 0)
     fresh = not_stored(db, scope, pending)
     shown = window(stored, fresh, options.window_messages)
     rule = wanted(query.text, shown, options)
@@ -72,9 +70,7 @@ def read_parts(
         # Recall is over all of the user's sessions, not this one alone.
         everywhere = replace(scope, session_id=None)
         unseen = fresh[: max(0, len(fresh) - len(shown))]
-        hits, degraded = search_store(
-            db, everywhere, replace(query, without=without, echoes=False), unseen, now
-        )
+        hits, degraded = search_store(db, everywhere, replace(query, without=without, echoes=False), unseen, now)
     owed = store_lag(db, scope, now)
     return Parts(
         window=shown,
@@ -87,9 +83,7 @@ def read_parts(
     )
 
 
-def parts_without_store(
-    query: Query, pending: Sequence[StoredMessage], options: RecallOptions, now: float
-) -> Parts:
+def parts_without_store(query: Query, pending: Sequence[StoredMessage], options: RecallOptions, now: float) -> Parts:
     """The parts when SQLite cannot be read: what is pending is all there is."""
     unique = list({message.event_id: message for message in pending}.values())
     shown = window((), unique, options.window_messages)

@@ -52,7 +52,9 @@ def search_store(
     breadth = max(query.candidates, 4 * query.limit) + len(query.without)
     found = find(db, scope, wanted, query.vector, breadth, kinds)
     text, dense = _standing(found.text, query), _standing(found.dense, query)
-    pending, pending_rows = _tail_candidates(text, tail if "message" in kinds else (), wanted)
+    pending, pending_rows = _tail_candidates(
+        tail if "message" in kinds else (), wanted, _full_match(db, scope, text, wanted) if tail else 1.0
+    )
     if not dense:
         text = text[: max(_BY_WORDS, query.limit)]
         rows = load(db, scope, [(c.kind, c.id) for c in text]) | pending_rows
@@ -67,7 +69,7 @@ def search_tail(query: Query, tail: Sequence[StoredMessage], now: float) -> list
     """The best hits of the tail alone, for when SQLite cannot be read."""
     if "message" not in query.kinds:
         return []
-    pending, rows = _tail_candidates((), tail, query_terms(query.text))
+    pending, rows = _tail_candidates(tail, query_terms(query.text), 1.0)
     return _by_words(pending, rows, query, now)
 
 
@@ -80,23 +82,37 @@ def _standing_beside(found: Found, query: Query) -> dict[Key, list[Key]]:
 
 
 def _tail_candidates(
-    text: Sequence[Candidate], tail: Sequence[StoredMessage], wanted: Sequence[str]
+    tail: Sequence[StoredMessage], wanted: Sequence[str], full_match: float
 ) -> tuple[list[Candidate], dict[Key, Row]]:
     """The tail's messages as text candidates, under negative ids: they have none of their own yet.
 
-    One that holds all the terms counts as the best text match, one that holds some in proportion.
+    One that holds all the terms scores `full_match`, one that holds some in proportion.
     """
-    best = max((c.score for c in text), default=1.0)
     candidates: list[Candidate] = []
     rows: dict[Key, Row] = {}
     for place, message in enumerate(tail, 1):
-        name = message.metadata.get("name")
-        held = set(terms(searchable(name if isinstance(name, str) else None, message.content)))
-        share = sum(term in held for term in wanted) / len(wanted) if wanted else 0.0
+        share = _share(message, wanted)
         if share:
             rows["message", -place] = replace(message, id=-place)
-            candidates.append(Candidate("message", -place, share * best))
+            candidates.append(Candidate("message", -place, share * full_match))
     return candidates, rows
+
+
+def _full_match(db: Database, scope: Scope, text: Sequence[Candidate], wanted: Sequence[str]) -> float:
+    """About what a row with all the terms would score, judged by the best match and its share of them."""
+    if not text:
+        return 1.0
+    best = text[0]
+    for row in load(db, scope, [(best.kind, best.id)]).values():
+        return best.score / (_share(row, wanted) or 1.0)
+    return best.score
+
+
+def _share(row: Row, wanted: Sequence[str]) -> float:
+    """The share of the terms that the row holds, 0 to 1."""
+    name = row.metadata.get("name") if isinstance(row, StoredMessage) else None
+    held = set(terms(searchable(name if isinstance(name, str) else None, row.content)))
+    return sum(term in held for term in wanted) / len(wanted) if wanted else 0.0
 
 
 def _by_words(text: Sequence[Candidate], rows: Rows, query: Query, now: float) -> list[Hit]:
@@ -105,9 +121,7 @@ def _by_words(text: Sequence[Candidate], rows: Rows, query: Query, now: float) -
     return _best(((item, rows[item.kind, item.id]) for item in scored), query)
 
 
-def _with_rows(
-    scored: Sequence[Scored], read: Callable[[list[Key]], Rows], step: int
-) -> Iterator[tuple[Scored, Row]]:
+def _with_rows(scored: Sequence[Scored], read: Callable[[list[Key]], Rows], step: int) -> Iterator[tuple[Scored, Row]]:
     """Scored rows in order, read a few at a time; those outside the scope are not there."""
     for start in range(0, len(scored), step):
         part = scored[start : start + step]

@@ -54,9 +54,7 @@ class TailReader:
                 unread = int(await self._client.xlen(self._keys.events))
                 if session_id is None:
                     return TailRead(unread=unread)
-                tail = await pending_tail(
-                    self._client, self._keys, namespace, session_id, self._limit, user_id=user_id
-                )
+                tail = await pending_tail(self._client, self._keys, namespace, session_id, self._limit, user_id=user_id)
         except TimeoutError:
             self._silent_until = self._monotonic() + _PAUSE
             return TailRead(degraded=Degraded("tail", "Redis did not answer in time"))

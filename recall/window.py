@@ -34,8 +34,6 @@ def not_stored(db: Database, scope: Scope, pending: Sequence[StoredMessage]) -> 
     return [message for event_id, message in unique.items() if event_id not in stored]
 
 
-def window(
-    stored: Sequence[StoredMessage], pending: Sequence[StoredMessage], limit: int
-) -> list[StoredMessage]:
+def window(stored: Sequence[StoredMessage], pending: Sequence[StoredMessage], limit: int) -> list[StoredMessage]:
     """The newest `limit` of both, oldest first; what is pending was accepted after all that is stored."""
     return [*stored, *pending][-limit:]

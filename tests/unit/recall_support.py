@@ -38,6 +38,7 @@ class Memory:
     reader: Reader
     db: Database
     redis: Any
+    redis_server: fakeredis.FakeServer
     publisher: AsyncPublisher
     embedder: Embedder | None
     server: FakeOpenAI
@@ -66,9 +67,7 @@ class Memory:
                 "normal", None, None, None, None, 1, 1, at, at, meta,
             )  # fmt: skip
             messages.insert_many(self.db, [row])
-            events.record(
-                self.db, [events.EventRow(scope.namespace, event_id, "message", "d", f"{number}-0", at)]
-            )
+            events.record(self.db, [events.EventRow(scope.namespace, event_id, "message", "d", f"{number}-0", at)])
             index = " ".join(terms(searchable(None, content)))
             fulltext.index(self.db, [("message", number, session.scope_id, index)])
             if vector is not None and self.embedder is not None:
@@ -92,9 +91,7 @@ class Memory:
     ) -> str:
         """Publishes a message, which then stands in the tail alone; its event id."""
         assert scope.session_id is not None
-        event = Message(
-            id=event_id, session_id=scope.session_id, user_id=scope.user_id, role=role, content=content
-        )
+        event = Message(id=event_id, session_id=scope.session_id, user_id=scope.user_id, role=role, content=content)
         return (await self.publisher.publish(event)).id
 
     def _session(self, scope: Scope, shared: bool) -> sessions.SessionRow:
@@ -116,7 +113,8 @@ async def memory(folder: Path, *, embed: bool = True, **options: Any) -> AsyncIt
     with FakeOpenAI() as server, open_database(folder / "m.db") as db:
         settings = load(embed_base_url=server.url, embed_model="words", embed_dimensions=64, llm_retries=0)
         embedder = build_embedder(settings) if embed else None
-        redis = fakeredis.FakeAsyncRedis()
+        redis_server = fakeredis.FakeServer()
+        redis = fakeredis.FakeAsyncRedis(server=redis_server)
         found = RecallOptions(folder / "m.db", **options)
         queries = None
         if embedder is not None:
@@ -126,7 +124,7 @@ async def memory(folder: Path, *, embed: bool = True, **options: Any) -> AsyncIt
         reader = Reader(ReadDatabase(found.database), redis, queries, found, KEYS, clock=lambda: NOW)
         publisher = AsyncPublisher(redis)
         try:
-            yield Memory(reader, db, redis, publisher, embedder, server)
+            yield Memory(reader, db, redis, redis_server, publisher, embedder, server)
         finally:
             await reader.aclose()
             await publisher.close()

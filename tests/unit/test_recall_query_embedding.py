@@ -24,12 +24,8 @@ async def server() -> AsyncIterator[FakeOpenAI]:
         yield running
 
 
-def make(
-    server: FakeOpenAI, redis: Any, *, timeout: float = 5.0, size: int = 10, ttl: float = 60
-) -> QueryEmbedder:
-    settings = load(
-        embed_base_url=server.url, embed_model="words", embed_dimensions=DIMENSIONS, llm_retries=0
-    )
+def make(server: FakeOpenAI, redis: Any, *, timeout: float = 5.0, size: int = 10, ttl: float = 60) -> QueryEmbedder:
+    settings = load(embed_base_url=server.url, embed_model="words", embed_dimensions=DIMENSIONS, llm_retries=0)
     embedder = build_embedder(settings)
     assert embedder is not None
     return QueryEmbedder(embedder, redis, Keys(), timeout=timeout, cache_size=size, cache_ttl=ttl)
