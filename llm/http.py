@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -56,8 +58,8 @@ class Transport:
 
     def __init__(self, endpoint: Endpoint, timeout: float, *, clock: Callable[[], float] = time.time) -> None:
         self._endpoint = endpoint
-        # Reading the certificates takes a tenth of a second and more: here, not under the first reply.
-        self._verify = httpx.create_ssl_context() if endpoint.url.startswith("https:") else False
+        # Read here, not under the first reply.
+        self._verify = _certificates() if endpoint.url.startswith("https:") else False
         self._timeout = httpx.Timeout(timeout, connect=min(timeout, _CONNECT))
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
@@ -187,6 +189,12 @@ def _encoded(payload: dict[str, Any]) -> bytes:
 
 def _text(body: bytes | str) -> str:
     return body if isinstance(body, str) else body[:8_000].decode("utf-8", "replace")
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Once a process: reading them takes a tenth of a second and more."""
+    return httpx.create_ssl_context()
 
 
 def _is_loopback(url: str) -> bool:
