@@ -31,7 +31,7 @@ from store.errors import EmbeddedRedisError
 from store.opening import open_database
 
 ROOT = Path(__file__).resolve().parent.parent
-DEADLINE = 30.0
+DEADLINE = 90.0
 TASK_QUEUES = "embed,summarise,extract,compact,maintain"
 Setting: TypeAlias = str | float | int
 

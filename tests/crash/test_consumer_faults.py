@@ -76,9 +76,7 @@ def test_entries_read_by_a_stale_consumer_are_not_stranded(tmp_path: Path) -> No
         stack.processes[1].send(signal.SIGSTOP)
         publish(stack, work.events[BATCH:])
         stale.send(signal.SIGCONT)
-        stack.wait(
-            lambda: "consumer_lease_lost" in stale.log(), "the stale consumer has read and was refused"
-        )
+        stack.wait(lambda: "consumer_lease_lost" in stale.log(), "the stale consumer has read and was refused")
         stack.processes[1].send(signal.SIGCONT)
         stack.wait_quiet()
         check(stack, work)

@@ -1,0 +1,149 @@
+"""What one batch of entries becomes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store import leases
+from store.errors import LeaseLost
+from tests.unit.workers_support import NOW, Bench, message
+
+ANSWER = {"role": "assistant", "content": "it is sunny all day long"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.db.close()
+
+
+def test_messages_get_seq_turn_and_the_work_they_owe(bench: Bench) -> None:
+    applied = bench.apply(message(), message(**ANSWER), message(content="ok"))
+    assert (applied.stored, applied.dead, dict(applied.owed)) == (3, 0, {"embed": 2, "summarise": 1})
+    assert bench.rows("SELECT seq, turn, role, has_embedding FROM main_messages") == [
+        (1, 1, "user", 0),
+        (2, 1, "assistant", 0),
+        (3, 2, "user", 2),
+    ]
+    assert bench.jobs("embed") == [("message:1", "pending"), ("message:2", "pending")]
+    assert bench.jobs("summarise") == [("turn:1:1", "pending")]
+    assert bench.rows("SELECT count(*) FROM memory_fts") == [(3,)]
+
+
+def test_a_repeat_is_a_no_op_in_the_same_batch_and_later(bench: Bench) -> None:
+    applied = bench.apply(message(id="a"), message(id="a"))
+    assert (applied.stored, applied.repeated) == (1, 1)
+    assert bench.apply(message(id="a")).repeated == 1
+    assert bench.rows("SELECT count(*) FROM main_messages") == [(1,)]
+
+
+def test_a_redelivered_entry_without_an_id_is_known_by_its_entry_id(bench: Bench) -> None:
+    entry = bench.entry(message())
+    bench.ingest.apply([entry])
+    assert bench.ingest.apply([entry]).repeated == 1
+    assert bench.rows("SELECT event_id FROM events") == [(entry.id,)]
+
+
+def test_an_id_used_again_with_other_content_is_dead(bench: Bench) -> None:
+    bench.apply(message(id="a"), message(id="a", content="something else"))
+    assert bench.reasons() == ["id: 'a' was stored before with other content"]
+
+
+def test_a_session_belongs_to_its_first_user(bench: Bench) -> None:
+    bench.apply(message(user_id="ann"), message(user_id="bob"), message(**ANSWER))
+    assert bench.rows("SELECT role FROM main_messages") == [("user",), ("assistant",)]
+    assert "belongs to another user than 'bob'" in bench.reasons()[0]
+
+
+def test_a_shared_session_lets_others_in_and_keeps_who_spoke(bench: Bench) -> None:
+    start = {"type": "session.started", "session_id": "s1", "user_id": "ann", "shared": "true"}
+    bench.apply(start, message(user_id="bob"), message(user_id="ann"))
+    assert bench.rows("SELECT metadata ->> 'user_id' FROM main_messages") == [("bob",), (None,)]
+    assert bench.reasons() == []
+
+
+def test_only_the_owner_may_share_a_session(bench: Bench) -> None:
+    share = {"type": "session.started", "session_id": "s1", "shared": "true"}
+    bench.apply(message(user_id="ann"), {**share, "user_id": "bob"})
+    assert bench.rows("SELECT shared FROM sessions") == [(0,)]
+    assert len(bench.reasons()) == 1
+
+
+def test_what_cannot_be_read_is_dead_with_all_its_fields(bench: Bench) -> None:
+    bench.apply(
+        {"type": "telegram", "session_id": "s1"},
+        message(content=b"\xff\xfe"),
+        message(meta="[" * 100_000),
+        message(ts="2100-01-01T00:00:00Z"),
+        message(),
+    )
+    reasons = bench.reasons()
+    assert len(reasons) == 4
+    assert "telegram" in reasons[0] and "UTF-8" in reasons[1] and "ahead of the clock" in reasons[3]
+    assert bench.rows("SELECT body ->> 'content' FROM dead_letters WHERE id = 2") == [("\\xff\\xfe",)]
+    assert bench.rows("SELECT count(*) FROM main_messages") == [(1,)]
+
+
+def test_an_event_keeps_its_own_time_and_the_session_the_clocks(bench: Bench) -> None:
+    bench.apply(message(ts="2020-01-01T00:00:00Z"))
+    assert bench.rows("SELECT occurred_at, ingested_at FROM main_messages") == [(1_577_836_800.0, NOW)]
+    assert bench.rows("SELECT last_activity FROM sessions") == [(NOW,)]
+
+
+def test_windows_of_closed_turns_are_deferred_and_the_end_takes_the_rest(bench: Bench) -> None:
+    turns = [event for _ in range(3) for event in (message(), message(**ANSWER))]
+    bench.apply(*turns)
+    assert bench.jobs("extract") == [("turns:1:1-2", "deferred")]
+    bench.apply(message(), {"type": "session.ended", "session_id": "s1"})
+    assert bench.jobs("extract")[1:] == [("turns:1:3-4", "deferred")]
+    assert bench.rows("SELECT open_turn, closed_turns, ended_at FROM sessions") == [(None, 4, NOW)]
+
+
+def test_growth_asks_for_compaction_each_time_anew(bench: Bench) -> None:
+    bench.apply(*(message(content="x" * 100) for _ in range(4)))
+    assert bench.jobs("compact") == [("session:1:2", "deferred"), ("session:1:4", "deferred")]
+
+
+def test_a_reset_starts_the_window_anew(bench: Bench) -> None:
+    bench.apply(message(), {"type": "session.reset", "session_id": "s1"}, message(**ANSWER))
+    assert bench.rows("SELECT reset_seq, last_seq FROM sessions") == [(1, 2)]
+
+
+def test_memory_events_wait_for_their_handlers(bench: Bench) -> None:
+    bench.apply(
+        {"type": "memory.remember", "id": "r", "session_id": "s1", "content": "tea, not coffee"},
+        {"type": "memory.forget", "id": "f", "session_id": "s1", "key": "drink"},
+        {"type": "memory.used", "id": "u", "session_id": "s1", "memory_ids": '["m1"]'},
+    )
+    assert bench.jobs("remember") == [("event:default:r", "deferred")]
+    assert bench.jobs("forget") == [("event:default:f", "deferred")]
+    assert bench.jobs("feedback") == [("event:default:u", "deferred")]
+
+
+def test_a_run_has_its_own_tables_and_its_replies_are_cut(bench: Bench) -> None:
+    run = {"session_id": "s1", "run_id": "r1"}
+    bench.apply(
+        {"type": "subagent.started", "agent_id": "helper", "content": "find it", "parent_id": "e1", **run},
+        {"type": "subagent.message", "role": "assistant", "content": "y" * 4_000, **run},
+        {"type": "subagent.finished", "content": "found", **run},
+    )
+    assert bench.rows("SELECT count(*) FROM main_messages") == [(0,)]
+    assert bench.rows("SELECT status, report, parent_id FROM subagent_runs") == [("completed", "found", "e1")]
+    ((content, cut, tokens),) = bench.rows("SELECT content, cut, token_count FROM subagent_messages")
+    assert cut == 1 and tokens <= 101 and "[… cut: 1000 tokens" in content
+
+
+def test_a_stray_run_message_is_dead_and_makes_no_session(bench: Bench) -> None:
+    bench.apply({"type": "subagent.message", "session_id": "s9", "run_id": "r1", "role": "user", "content": "hello"})
+    assert bench.rows("SELECT count(*) FROM sessions") == [(0,)]
+    assert "not known" in bench.reasons()[0]
+
+
+def test_a_consumer_that_lost_its_lease_writes_nothing(bench: Bench) -> None:
+    bench.now += 100
+    assert leases.acquire(bench.db, "consumer", "other", 10.0, bench.now) is not None
+    with pytest.raises(LeaseLost):
+        bench.apply(message())
+    assert bench.rows("SELECT count(*) FROM events") == [(0,)]
