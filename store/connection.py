@@ -87,9 +87,7 @@ def _poller(busy_timeout: float) -> Callable[[int], bool]:
     return again
 
 
-def _set_pragmas(
-    conn: apsw.Connection, path: Path, *, readonly: bool, synchronous: str, busy_timeout: float
-) -> None:
+def _set_pragmas(conn: apsw.Connection, path: Path, *, readonly: bool, synchronous: str, busy_timeout: float) -> None:
     _set_wal(conn, path, busy_timeout)
     wanted = {
         "foreign_keys": 1,

@@ -194,9 +194,7 @@ class Database:
         except apsw.Error as error:
             raise translate(error, name) from error
 
-    def many(
-        self, name: str, rows: Iterable[Mapping[str, object] | Sequence[object]], *, table: str = ""
-    ) -> int:
+    def many(self, name: str, rows: Iterable[Mapping[str, object] | Sequence[object]], *, table: str = "") -> int:
         """Runs the statement for each of `rows`, all in one transaction; how many rows it changed."""
         with self.atomic():
             before = self._conn.total_changes()
@@ -255,9 +253,7 @@ class Database:
             raise StoreError(f"no statement is named {name}") from None
         return text.replace("{table}", table) if table else text
 
-    def _execute(
-        self, name: str, sql: str, params: Mapping[str, object] | Sequence[object] = ()
-    ) -> apsw.Cursor:
+    def _execute(self, name: str, sql: str, params: Mapping[str, object] | Sequence[object] = ()) -> apsw.Cursor:
         self._check_process()
         try:
             return self._conn.execute(sql, params or None)

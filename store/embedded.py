@@ -100,9 +100,7 @@ class EmbeddedRedis:
                 if _try_lock(lock):
                     self._spawn(lock)
                 if self._process is not None and self._process.poll() is not None:
-                    raise EmbeddedRedisError(
-                        f"the server ended with {self._process.returncode}: {self._log_tail()}"
-                    )
+                    raise EmbeddedRedisError(f"the server ended with {self._process.returncode}: {self._log_tail()}")
                 if self._monotonic() >= deadline:
                     raise EmbeddedRedisError(f"no answer in {self._start_timeout} s: {self._log_tail()}")
                 self._sleep(_POLL)

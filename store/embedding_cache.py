@@ -21,9 +21,7 @@ def get_many(db: Database, space_id: int, digests: Iterable[bytes]) -> dict[byte
     return found
 
 
-def put_many(
-    db: Database, space_id: int, vectors: Mapping[bytes, bytes] | Sequence[tuple[bytes, bytes]]
-) -> None:
+def put_many(db: Database, space_id: int, vectors: Mapping[bytes, bytes] | Sequence[tuple[bytes, bytes]]) -> None:
     """Keeps vectors by digest; for one that is there already, only its time of use changes."""
     pairs = vectors.items() if isinstance(vectors, Mapping) else vectors
     now = db.clock()

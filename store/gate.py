@@ -47,9 +47,7 @@ class Gate:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if self._monotonic() >= deadline:
-                    raise StoreBusy(
-                        f"{self._path}: another writer was inside for {self._timeout} s"
-                    ) from None
+                    raise StoreBusy(f"{self._path}: another writer was inside for {self._timeout} s") from None
                 self._sleep(_POLL)
             else:
                 return

@@ -8,7 +8,7 @@ and `atomic()` undoes the rest.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -168,9 +168,7 @@ def release_deferred(db: Database, kind: str, now: float) -> int:
     total = 0
     while True:
         with db.atomic():
-            count = len(
-                db.tuples("jobs_release_deferred", {"kind": kind, "now": now, "limit": _RELEASE_BATCH})
-            )
+            count = len(db.tuples("jobs_release_deferred", {"kind": kind, "now": now, "limit": _RELEASE_BATCH}))
         total += count
         if count < _RELEASE_BATCH:
             return total
@@ -203,9 +201,10 @@ def owed(db: Database, now: float) -> dict[str, int]:
     return {row["kind"]: row["count"] for row in db.run("jobs_owed", now=now)}
 
 
-def oldest_due(db: Database, now: float) -> float | None:
-    """Seconds for which the oldest due or lapsed job has been waiting; None where none is."""
-    due_at = db.value("jobs_oldest_due", now=now)
+def oldest_due(db: Database, now: float, *, without: Collection[str] = ()) -> float | None:
+    """Seconds for which the oldest due or lapsed job has been waiting; None where none is. Kinds of
+    `without` do not count: those that wait for something which is not configured."""
+    due_at = db.value("jobs_oldest_due", now=now, without=json.dumps(list(without)))
     return None if due_at is None else max(0.0, now - due_at)
 
 
@@ -224,9 +223,7 @@ def stats(db: Database) -> dict[str, dict[str, int]]:
 
 
 def _worth_it(db: Database, kind: str, now: float, limit: int, min_batch: int, max_wait: float) -> bool:
-    count, oldest = db.tuples("jobs_due", {"kind": kind, "now": now, "limit": min(limit, max(min_batch, 1))})[
-        0
-    ]
+    count, oldest = db.tuples("jobs_due", {"kind": kind, "now": now, "limit": min(limit, max(min_batch, 1))})[0]
     if not count:
         return False
     # An oldest one in the future means that the clock was set back: its wait cannot be told, so it is over.
@@ -237,6 +234,4 @@ def _fenced(db: Database, statement: str, rows: Sequence[Sequence[object]]) -> N
     with db.atomic():
         held = db.many(statement, rows)
         if held != len(rows):
-            raise LeaseLost(
-                f"{statement}: {len(rows) - held} of {len(rows)} jobs are held by somebody else now"
-            )
+            raise LeaseLost(f"{statement}: {len(rows) - held} of {len(rows)} jobs are held by somebody else now")

@@ -73,9 +73,7 @@ def holder(db: Database, name: str, now: float) -> str | None:
     return row["owner"] if row is not None and row["expires_at"] > now else None
 
 
-def _held_by_other(
-    db: Database, name: str, owner: str, ttl: float, now: float, alive: Callable[[str], bool]
-) -> bool:
+def _held_by_other(db: Database, name: str, owner: str, ttl: float, now: float, alive: Callable[[str], bool]) -> bool:
     row = db.one("leases_get", name=name)
     if row is None or row["owner"] == owner:
         return False

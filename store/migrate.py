@@ -72,8 +72,7 @@ def check_schema(db: Database, folder: Path = MIGRATIONS_DIR) -> int:
     newest = known[-1].version if known else 0
     if version > newest:
         raise SchemaTooNew(
-            f"{db.path} has schema version {version}, this program knows versions up to {newest}:"
-            " use a newer program"
+            f"{db.path} has schema version {version}, this program knows versions up to {newest}: use a newer program"
         )
     if version:
         for row in db.run("schema_records"):

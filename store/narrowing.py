@@ -17,9 +17,7 @@ class Narrowed:
 def narrow(db: Database, scope: Scope) -> Narrowed | None:
     """The scope's numbers; None where its user, or the session it names, has nothing: then nothing may be
     found."""
-    row = db.one(
-        "scopes_narrow", namespace=scope.namespace, user_id=scope.user_id, session_id=scope.session_id
-    )
+    row = db.one("scopes_narrow", namespace=scope.namespace, user_id=scope.user_id, session_id=scope.session_id)
     if row is None or (scope.session_id is not None and row["session_pk"] is None):
         return None
     return Narrowed(row["scope_id"], row["session_pk"])

@@ -12,9 +12,7 @@ REDIS_ERRORS: tuple[type[Exception], ...] = (redis.RedisError, OSError, TimeoutE
 
 def connect(url: str, *, timeout: float = 2.0) -> "redis.Redis":
     """A synchronous client; it connects at its first command. `timeout`: seconds for each."""
-    return redis.Redis.from_url(
-        url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15
-    )
+    return redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15)
 
 
 def connect_async(url: str, *, timeout: float = 2.0) -> "redis.asyncio.Redis":

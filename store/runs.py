@@ -144,10 +144,7 @@ def messages(db: Database, scope: Scope, run_id: str) -> list[RunMessage]:
         NotFound: the scope has no such run.
     """
     rows = db.run("runs_messages", run_pk=get(db, scope, run_id).id)
-    return [
-        RunMessage(**(row | {"cut": bool(row["cut"]), "metadata": json.loads(row["metadata"])}))
-        for row in rows
-    ]
+    return [RunMessage(**(row | {"cut": bool(row["cut"]), "metadata": json.loads(row["metadata"])})) for row in rows]
 
 
 def _run(row: Row) -> Run:

@@ -81,9 +81,7 @@ def list_sessions(db: Database, scope: Scope, limit: int) -> list[SessionRow]:
 
 def get(db: Database, scope: Scope) -> SessionRow | None:
     """The session that `scope` names, if it is the scope's own or shared within the namespace."""
-    row = db.one(
-        "sessions_get", namespace=scope.namespace, session_id=scope.session_id, scope_id=find_scope(db, scope)
-    )
+    row = db.one("sessions_get", namespace=scope.namespace, session_id=scope.session_id, scope_id=find_scope(db, scope))
     return None if row is None else _session(row)
 
 

@@ -45,9 +45,7 @@ async def read_tail(
     Where `user_id` is given, only that user's; messages that name no user are the default user's, and are
     this user's too with `unnamed`, for a session that is known to be theirs.
     """
-    return (
-        await pending_tail(client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed)
-    ).messages
+    return (await pending_tail(client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed)).messages
 
 
 async def pending_tail(
@@ -76,9 +74,7 @@ def read_tail_sync(
     unnamed: bool = False,
 ) -> list[StoredMessage]:
     """As `read_tail`, with a synchronous client."""
-    return pending_tail_sync(
-        client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed
-    ).messages
+    return pending_tail_sync(client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed).messages
 
 
 def pending_tail_sync(

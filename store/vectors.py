@@ -1,13 +1,18 @@
 """Vectors: found by their bits in sqlite-vec within one scope's partition, ranked by the floats themselves.
 
 The bits (one a dimension) make the first pass; the best of it, and in a small scope that is everything,
-are compared again in full. Floats stand in a plain table: measured, vec0's own float column took 1.5 to 3
-times the time and up to 2.6 times the space, and gave less of it back.
+are compared again in full. A bit is the sign of a dimension against the space's centre, since many models
+keep all their vectors in one narrow cone: measured with multilingual-e5-small, 100 candidates held 58 % of
+the true ten without a centre and 97 % with one, made of the first few hundred vectors. Floats stand in a
+plain table: measured, vec0's own float column took 1.5 to 3 times the time and up to 2.6 times the space,
+and gave less of it back.
 """
 
 import json
 from collections.abc import Sequence
 from typing import TypeAlias
+
+import numpy as np
 
 from memory.types import Candidate, Kind, Scope
 from store import kinds as kind_codes
@@ -19,9 +24,11 @@ from store.spaces import Space
 VectorRow: TypeAlias = tuple[Kind, int, int, int, bytes]
 """(kind, id, scope id, session pk, float32 little-endian vector of unit length)."""
 
-RESCORED = 200
+RESCORED = 256
 """At least so many of the first pass are compared in full; a scope with no more vectors is searched
 exactly."""
+CENTRED_AT = RESCORED
+"""With so many vectors a space gets its centre. With fewer every search is exact, whatever the bits are."""
 MAX_K = 4_096
 """sqlite-vec's own bound of one search."""
 
@@ -36,15 +43,15 @@ def upsert(db: Database, space: Space, rows: Sequence[VectorRow]) -> None:
     _need_vec(db)
     for kind, row_id, _, _, vector in rows:
         if len(vector) != 4 * space.dimensions:
-            raise ValueError(
-                f"{kind} {row_id}: {len(vector)} bytes are no vector of {space.dimensions} dimensions"
-            )
+            raise ValueError(f"{kind} {row_id}: {len(vector)} bytes are no vector of {space.dimensions} dimensions")
     keyed = [(kind_codes.key(row[0], row[1]), row) for row in rows]
     with db.atomic():
         db.many("vectors_delete_bits", [(key,) for key, _ in keyed], table=space.table)
-        bits = [(key, r[2], kind_codes.code(r[0]), r[3], r[4]) for key, r in keyed]
+        bits = [(key, r[2], kind_codes.code(r[0]), r[3], r[4], space.id) for key, r in keyed]
         db.many("vectors_insert_bits", bits, table=space.table)
         db.many("vectors_put_floats", [(key, r[4]) for key, r in keyed], table=space.table)
+        if not db.value("spaces_centred", id=space.id) and count(db, space) >= CENTRED_AT:
+            _centre(db, space)
 
 
 def remove(db: Database, space: Space, kind: Kind, ids: Sequence[int]) -> None:
@@ -86,8 +93,9 @@ def knn(
         _statement(scope),
         {
             "query": query,
+            "space_id": space.id,
             "k": k,
-            "wide": min(max(RESCORED, 4 * k), MAX_K),
+            "wide": min(max(RESCORED, 8 * k), MAX_K),
             "kinds": json.dumps(kind_codes.codes(kinds)),
             "scope_id": narrowed.scope_id,
             "session_pk": narrowed.session_pk,
@@ -110,6 +118,14 @@ def fetch(db: Database, space: Space, kind: Kind, ids: Sequence[int]) -> dict[in
 def count(db: Database, space: Space) -> int:
     """How many vectors the space holds."""
     return int(db.tuples("vectors_count", table=space.table)[0][0]) if db.has_vec else 0
+
+
+def _centre(db: Database, space: Space) -> None:
+    rows = db.tuples("vectors_all", table=space.table)
+    mean = np.mean([np.frombuffer(row[4], "<f4") for row in rows], axis=0, dtype=np.float64)
+    db.run("spaces_set_centre", id=space.id, centre=mean.astype("<f4").tobytes(), centred=len(rows))
+    db.many("vectors_delete_bits", [(row[0],) for row in rows], table=space.table)
+    db.many("vectors_insert_bits", [(*row, space.id) for row in rows], table=space.table)
 
 
 def _statement(scope: Scope) -> str:

@@ -273,6 +273,8 @@ CREATE TABLE embedding_spaces (
     model      TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
     active     INTEGER NOT NULL DEFAULT 0,
+    centre     BLOB NOT NULL,                      -- float32: bits are the signs of (vector - centre)
+    centred    INTEGER NOT NULL DEFAULT 0,         -- of how many vectors it is the mean; 0: not yet, all zeros
     created_at REAL NOT NULL,
     UNIQUE (model, dimensions)
 ) STRICT;

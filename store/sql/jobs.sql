@@ -87,9 +87,10 @@ WHERE state IN ('pending', 'running') AND due_at <= :now AND (state = 'pending' 
 GROUP BY kind
 
 -- name: jobs_oldest_due
--- The one figure that tells a stuck queue from a busy one.
+-- The one figure that tells a stuck queue from a busy one; kinds that wait for something to be configured are left out.
 SELECT min(due_at) FROM jobs
 WHERE state IN ('pending', 'running') AND due_at <= :now AND (state = 'pending' OR lease_until <= :now)
+  AND kind NOT IN (SELECT value FROM json_each(:without))
 
 -- name: jobs_next_due
 -- How long a worker may sleep; a running job is due again when its lease lapses.

@@ -1,7 +1,9 @@
 -- name: spaces_add
 -- The first space is the active one; a later one is filled in the background before it is.
-INSERT INTO embedding_spaces (model, dimensions, active, created_at)
-VALUES (:model, :dimensions, NOT EXISTS (SELECT 1 FROM embedding_spaces WHERE active), :now)
+INSERT INTO embedding_spaces (model, dimensions, active, centre, created_at)
+VALUES (
+    :model, :dimensions, NOT EXISTS (SELECT 1 FROM embedding_spaces WHERE active), zeroblob(4 * :dimensions), :now
+)
 ON CONFLICT (model, dimensions) DO NOTHING
 
 -- name: spaces_find
@@ -27,3 +29,11 @@ UPDATE embedding_spaces SET active = 0 WHERE active
 -- name: spaces_activate
 -- Second.
 UPDATE embedding_spaces SET active = 1 WHERE id = :id
+
+-- name: spaces_centred
+-- Asked at every write until the centre stands.
+SELECT centred FROM embedding_spaces WHERE id = :id
+
+-- name: spaces_set_centre
+-- Once; all bits are made anew in the same transaction.
+UPDATE embedding_spaces SET centre = :centre, centred = :centred WHERE id = :id

@@ -3,8 +3,15 @@
 DELETE FROM {table} WHERE key = ?
 
 -- name: vectors_insert_bits
--- In the same transaction as the delete; one bit a dimension.
-INSERT INTO {table} (key, scope_id, kind, session_pk, bits) VALUES (?, ?, ?, ?, vec_quantize_binary(?))
+-- In the same transaction as the delete; one bit a dimension, its sign against the space's centre.
+INSERT INTO {table} (key, scope_id, kind, session_pk, bits)
+VALUES (
+    ?1, ?2, ?3, ?4, vec_quantize_binary(vec_sub(?5, (SELECT centre FROM embedding_spaces WHERE id = ?6)))
+)
+
+-- name: vectors_all
+-- Of these the centre is made, once there are enough; then their bits are made anew.
+SELECT b.key, b.scope_id, b.kind, b.session_pk, f.vector FROM {table} AS b CROSS JOIN {table}_floats AS f ON f.key = b.key
 
 -- name: vectors_put_floats
 -- The vector itself, for the second pass.
@@ -18,7 +25,9 @@ DELETE FROM {table}_floats WHERE key = ?
 -- Every filter stands inside vec0; one joined afterwards would find nothing.
 WITH near AS MATERIALIZED (
     SELECT key FROM {table}
-    WHERE bits MATCH vec_quantize_binary(:query) AND k = :wide AND scope_id = :scope_id
+    WHERE bits MATCH vec_quantize_binary(
+        vec_sub(:query, (SELECT centre FROM embedding_spaces WHERE id = :space_id))
+    ) AND k = :wide AND scope_id = :scope_id
         AND kind IN (SELECT value FROM json_each(:kinds))
 )
 SELECT f.key, vec_distance_cosine(f.vector, :query) AS distance
@@ -30,7 +39,9 @@ LIMIT :k
 -- The same within one session.
 WITH near AS MATERIALIZED (
     SELECT key FROM {table}
-    WHERE bits MATCH vec_quantize_binary(:query) AND k = :wide AND scope_id = :scope_id
+    WHERE bits MATCH vec_quantize_binary(
+        vec_sub(:query, (SELECT centre FROM embedding_spaces WHERE id = :space_id))
+    ) AND k = :wide AND scope_id = :scope_id
         AND session_pk = :session_pk AND kind IN (SELECT value FROM json_each(:kinds))
 )
 SELECT f.key, vec_distance_cosine(f.vector, :query) AS distance
@@ -42,7 +53,9 @@ LIMIT :k
 -- The agent is no column of vec0, since few ask for it; the keys are given to it, so that it still filters first.
 WITH near AS MATERIALIZED (
     SELECT key FROM {table}
-    WHERE bits MATCH vec_quantize_binary(:query) AND k = :wide AND scope_id = :scope_id AND key IN (
+    WHERE bits MATCH vec_quantize_binary(
+        vec_sub(:query, (SELECT centre FROM embedding_spaces WHERE id = :space_id))
+    ) AND k = :wide AND scope_id = :scope_id AND key IN (
         SELECT 4 * m.id FROM main_messages AS m
         WHERE m.scope_id = :scope_id AND m.agent_id = :agent_id
             AND (:session_pk IS NULL OR m.session_pk = :session_pk) AND 0 IN (SELECT value FROM json_each(:kinds))
