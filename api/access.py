@@ -43,9 +43,7 @@ class Access:
             if not is_loopback(host):
                 raise WrongHost(f"this API answers on this machine only, and was called as {host!r}")
         elif not self.knows(request):
-            raise Unauthorised(
-                "a bearer key is needed: Authorization: Bearer <SIDESTREAM_API_KEY>", headers=_REALM
-            )
+            raise Unauthorised("a bearer key is needed: Authorization: Bearer <SIDESTREAM_API_KEY>", headers=_REALM)
 
     def knows(self, request: Request) -> bool:
         """Whether the request carries the key; takes the same time for every wrong one."""

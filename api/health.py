@@ -19,9 +19,7 @@ async def live() -> LiveResult:
 
 
 @router.get("/ready", summary="The system does its work", responses={503: {"model": ReadyResult}})
-async def ready(
-    request: Request, response: Response, doors: Annotated[Services, Depends(services)]
-) -> ReadyResult:
+async def ready(request: Request, response: Response, doors: Annotated[Services, Depends(services)]) -> ReadyResult:
     """Redis, database, age of the oldest job, consumer, models; 503 with the reasons when one of them failed.
 
     Where a key is configured, only callers that have it are told the reasons.

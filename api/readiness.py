@@ -7,9 +7,11 @@ from typing import Literal, TypeAlias
 
 from api.services import Services
 from config.errors import InvalidSettings
-from llm.factory import describe
+from config.settings import Settings
+from llm.factory import describe, embeds
 from sidestream.api_models import HealthCheck, ReadyResult
 from store import dead_letters, jobs
+from store.db import Database
 from store.errors import StoreError
 from store.redis_client import REDIS_ERRORS
 from store.redis_safety import redis_safety_async
@@ -63,9 +65,9 @@ async def database(doors: Services) -> HealthCheck:
 
 
 async def owed(doors: Services) -> HealthCheck:
-    """No job has been due for longer than `ready_job_age`."""
+    """No job has been due for longer than `ready_job_age`; without an embedder, embedding is not held to that."""
     now = doors.clock()
-    age = await doors.database.read(lambda db: jobs.oldest_due(db, now))
+    age = await doors.database.read(lambda db: jobs.oldest_due(db, now, without=_waiting(doors.settings, db)))
     if age is not None and age > doors.settings.ready_job_age:
         return _failed(f"the oldest due job has waited for {age:.0f} s; are the task workers running?")
     return _ok("nothing is due" if age is None else f"the oldest due job has waited for {age:.0f} s")
@@ -95,10 +97,13 @@ async def models(doors: Services) -> HealthCheck:
         return HealthCheck(status="degraded", detail=f"no embedder, so search goes by words alone; {named}")
     refusing = [use for use, m in found.items() if m.get("circuit") == "open"]
     if refusing:
-        return HealthCheck(
-            status="degraded", detail=f"{', '.join(refusing)}: the service failed too often; {named}"
-        )
+        return HealthCheck(status="degraded", detail=f"{', '.join(refusing)}: the service failed too often; {named}")
     return _ok(named)
+
+
+def _waiting(settings: Settings, db: Database) -> tuple[str, ...]:
+    """Kinds of job that wait for something which is not configured; what is missing is told by another check."""
+    return () if embeds(settings) and db.has_vec else ("embed",)
 
 
 def _ok(detail: str = "") -> HealthCheck:

@@ -38,9 +38,7 @@ def context(found: Found, waited: EventProgress | None) -> ContextResult:
 
 def search(found: FoundHits) -> SearchResult:
     """Hits as an answer."""
-    return SearchResult(
-        hits=[hit(h) for h in found.hits], lag=lag(found.lag), degraded=degradations(found.degraded)
-    )
+    return SearchResult(hits=[hit(h) for h in found.hits], lag=lag(found.lag), degraded=degradations(found.degraded))
 
 
 def hit(found: Hit) -> MemoryHit:
@@ -64,9 +62,7 @@ def statistics(counts: Mapping[str, Any]) -> ContextStatistics:
     """Tokens and items, a part each."""
     tokens, budget, kept, dropped = (counts[name] for name in ("tokens", "budget", "kept", "dropped"))
     parts = {
-        part: PartStatistics(
-            budget=budget[name], tokens=tokens[part], items=kept[part], dropped=dropped[part]
-        )
+        part: PartStatistics(budget=budget[name], tokens=tokens[part], items=kept[part], dropped=dropped[part])
         for part, name in _BUDGET_OF.items()
     }
     parts["fixed"] = PartStatistics(tokens=tokens["fixed"])

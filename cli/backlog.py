@@ -2,10 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from cli.errors import CheckFailed, Unavailable
+from config.settings import Settings
+from llm.factory import embeds
 from recall.database import ReadDatabase
 from sidestream.keys import Keys
 from store import jobs
@@ -13,8 +15,14 @@ from store.errors import StoreError
 from store.redis_client import REDIS_ERRORS, AsyncRedis
 
 _POLL = 0.1
-FINISHED = ("embed", "summarise")
-"""Kinds of job that have a handler; the others are kept for later and not waited for."""
+
+
+def handled(found: Settings) -> dict[str, str]:
+    """Kinds of job that get done with these settings, each with the word for a thing it was done to.
+
+    Others wait: for a handler of theirs, or for an embedder to be configured.
+    """
+    return {"embed": "embedded", "summarise": "summarised"} if embeds(found) else {"summarise": "summarised"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +40,10 @@ class Owed:
 
 
 class Backlog:
-    """Looks at Redis and SQLite for one command. `patience`: seconds without progress before it gives up."""
+    """Looks at Redis and SQLite for one command.
+
+    `patience`: seconds without progress before it gives up; `kinds`: the kinds of job that are waited for.
+    """
 
     def __init__(
         self,
@@ -41,12 +52,14 @@ class Backlog:
         database: ReadDatabase,
         *,
         patience: float,
+        kinds: Collection[str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._redis = redis
         self._keys = keys
         self._database = database
         self._patience = patience
+        self._kinds = kinds
         self._clock = clock
 
     async def room(self, more: int, bound: int) -> None:
@@ -66,7 +79,7 @@ class Backlog:
             await asyncio.sleep(_POLL)
 
     async def done(self, told: Callable[[Owed], None]) -> Owed:
-        """Waits until every event is stored, embedded and summarised; `told` hears how it stands.
+        """Waits until every event is stored and its jobs are done; `told` hears how it stands.
 
         Raises:
             CheckFailed: the workers make no progress.
@@ -94,7 +107,7 @@ class Backlog:
             if events:
                 return Owed(events)
             raise Unavailable(str(error)) from error
-        open_jobs = {kind: states.get(kind, {}) for kind in FINISHED}
+        open_jobs = {kind: states.get(kind, {}) for kind in self._kinds}
         return Owed(
             events,
             {kind: found.get("pending", 0) + found.get("running", 0) for kind, found in open_jobs.items()},

@@ -94,9 +94,7 @@ class Child:
             try:
                 await asyncio.wait_for(process.wait(), self.program.stop_deadline)
             except TimeoutError:
-                self._say(
-                    f"{self.program.name} did not stop in {self.program.stop_deadline:.0f} s; killing it"
-                )
+                self._say(f"{self.program.name} did not stop in {self.program.stop_deadline:.0f} s; killing it")
         await self.kill()
 
     async def kill(self) -> None:
@@ -133,9 +131,7 @@ class Child:
             signal_group(self._process.pid, signal.SIGKILL)
             failures = 1 if self._clock() - started >= self._backoff.steady else failures + 1
             delay = self._backoff.delay(failures)
-            self._say(
-                f"{self.program.name} {_ended(code)}; starting it again in {delay:.1f} s ({self.log_path})"
-            )
+            self._say(f"{self.program.name} {_ended(code)}; starting it again in {delay:.1f} s ({self.log_path})")
             if await self._stopped_within(delay):
                 return
             await self._respawn()

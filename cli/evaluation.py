@@ -50,7 +50,8 @@ async def ask(
             found = await reader.search(scope, question.text, _DEEP if deep else _PLAIN_DEPTH, ("message",))
             ids = [hit.event_id for hit in found.hits if hit.event_id is not None]
             ranking = conversation.ranking(question, ids)
-            notes = [f"{d.part}: {d.reason}" for d in found.degraded]
+            # What is not stored yet is no part of the measurement, so the tail is not missed.
+            notes = [f"{d.part}: {d.reason}" for d in found.degraded if d.part != "tail"]
             yield Answer(conversation.user_id, question, ranking, notes)
             asked()
 

@@ -16,9 +16,7 @@ class ImportProgress:
 
     def __init__(self, data_dir: Path, file: ChatFile) -> None:
         what = "\0".join((str(file.path.resolve()), file.source, file.user_id or "", file.namespace))
-        self._path = (
-            data_dir / "imports" / f"{hashlib.sha256(what.encode('utf-8', 'replace')).hexdigest()[:16]}.json"
-        )
+        self._path = data_dir / "imports" / f"{hashlib.sha256(what.encode('utf-8', 'replace')).hexdigest()[:16]}.json"
         self._content = _digest(file.path)
 
     def accepted(self) -> int:

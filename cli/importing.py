@@ -81,8 +81,6 @@ def name_sources(paths: Sequence[Path], source: str | None) -> dict[Path, str]:
     for path in paths:
         name = source or path.stem
         if name in names.values():
-            raise ValueError(
-                f"two files would both be called {name!r}; import them one by one, each with its --source"
-            )
+            raise ValueError(f"two files would both be called {name!r}; import them one by one, each with its --source")
         names[path] = name
     return names

@@ -15,9 +15,7 @@ def choose_port(found: Settings) -> int:
     if found.api_port and is_free(found.api_host, found.api_port):
         return found.api_port
     if found.api_port and "api_port" in found.model_fields_set:
-        raise AlreadyRunning(
-            f"port {found.api_port} on {found.api_host} is taken; set SIDESTREAM_API_PORT to another"
-        )
+        raise AlreadyRunning(f"port {found.api_port} on {found.api_host} is taken; set SIDESTREAM_API_PORT to another")
     return free_port(found.api_host)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cli import facts
-from cli.backlog import Backlog
+from cli.backlog import Backlog, handled
 from cli.facts import Fact
 from cli.scripted_chat import Reply, scripted_chat
 from cli.stack import Stack, running
@@ -87,12 +87,14 @@ async def _until_kept(stack: Stack, say: Say) -> None:
     started = time.monotonic()
     redis, database = connect_async(stack.redis_url), ReadDatabase(stack.settings.database)
     try:
-        backlog = Backlog(redis, Keys(stack.settings.redis_prefix), database, patience=PATIENCE)
+        keys, kinds = Keys(stack.settings.redis_prefix), handled(stack.settings)
+        backlog = Backlog(redis, keys, database, patience=PATIENCE, kinds=kinds)
         await backlog.done(lambda _: None)
     finally:
         database.close()
         await redis.aclose()
-    say(f"    the workers have stored, embedded and summarised them ({time.monotonic() - started:.1f} s)")
+    done = " and ".join(["stored", *kinds.values()])
+    say(f"    the workers have {done} them ({time.monotonic() - started:.1f} s)")
 
 
 async def _ask(stack: Stack, user: str, session: str, told: Sequence[Told], say: Say) -> list[Asked]:
@@ -104,11 +106,7 @@ async def _ask(stack: Stack, user: str, session: str, told: Sequence[Told], say:
             say(f"    asked: {one.fact.question}")
             say(f"    reply: {' '.join(result.reply.text.split())}")
             say(f"    source: {_source(result)}")
-            say(
-                "    ok"
-                if result.passed
-                else f"    FAILED: expected {one.fact.value!r}, told by {one.event_id}"
-            )
+            say("    ok" if result.passed else f"    FAILED: expected {one.fact.value!r}, told by {one.event_id}")
     return asked
 
 

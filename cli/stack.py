@@ -64,9 +64,7 @@ class Stack:
         except StoreError as error:
             raise Unavailable(str(error)) from error
         if self.settings.redis_url:
-            await self._until(
-                self._redis_answers, f"Redis at {without_password(self.redis_url)}", OWN_REDIS_DEADLINE
-            )
+            await self._until(self._redis_answers, f"Redis at {without_password(self.redis_url)}", OWN_REDIS_DEADLINE)
         await self._supervisor.start(self._after_wave)
 
     async def stop(self) -> None:

@@ -5,19 +5,16 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from cli.status import Report
+
+_WIDTH = 14
 
 
 def show(report: Report, console: Console) -> None:
     """Prints the whole report."""
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
     for name, text in _lines(report):
-        table.add_row(name, text)
-    console.print(table)
+        console.print(f"[bold]{escape(name):<{_WIDTH}}[/] {text}", soft_wrap=True)
 
 
 def _lines(report: Report) -> Iterator[tuple[str, str]]:

@@ -30,10 +30,7 @@ class Supervisor:
         self._say = say
         self._ledger = Ledger(data_dir / "up.json")
         self._waves = [
-            [
-                Child(p, self.logs, folder, ledger=self._ledger, say=say, backoff=backoff or Backoff())
-                for p in wave
-            ]
+            [Child(p, self.logs, folder, ledger=self._ledger, say=say, backoff=backoff or Backoff()) for p in wave]
             for wave in waves
         ]
 

@@ -39,9 +39,7 @@ class Connection:
         self.model = model
         self.provider = endpoint.provider
         self.transport = Transport(endpoint, limits.timeout, clock=wall_clock)
-        self.guard = Guard(
-            provider, limits, report=self._attempted, clock=clock, sleep=sleep, random=random
-        )
+        self.guard = Guard(provider, limits, report=self._attempted, clock=clock, sleep=sleep, random=random)
         self._operation: Operation = operation
         self._meter = meter
 

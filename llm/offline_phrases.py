@@ -42,9 +42,7 @@ PHRASES = {
     ),
 }
 
-_SUBJECT = (
-    "(?:i|you|we|they|he|she|it|my|your|our|his|her|their|its|the|this|that|these|those|there|any|anyone)"
-)
+_SUBJECT = "(?:i|you|we|they|he|she|it|my|your|our|his|her|their|its|the|this|that|these|those|there|any|anyone)"
 _VERB = r"(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|may|might|has|have|had)"
 _ENGLISH = re.compile(
     r"(?:(?:so|and|but|please|hey|hi|hello|ok|okay|well|now|then|also)[,\s]+)*"

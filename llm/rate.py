@@ -14,9 +14,7 @@ class TokenBucket:
         clock: monotonic seconds.
     """
 
-    def __init__(
-        self, per_minute: int, *, burst: int | None = None, clock: Callable[[], float] = monotonic
-    ) -> None:
+    def __init__(self, per_minute: int, *, burst: int | None = None, clock: Callable[[], float] = monotonic) -> None:
         self._rate = per_minute / 60
         self._burst = float(burst if burst is not None else max(1, per_minute // 10))
         self._clock = clock

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from memory.tokens import CJK
 
 _SENTENCE = re.compile(r"[^.!?。！？…\n]*(?:[.!?](?=[^\s\"'”’)\]])[^.!?。！？…\n]*)*[.!?。！？…\n]*[\"'”’)\]]*\s*")
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•#>]+|\d{1,3}[.)、]|\(\d{1,3}\))[ \t]+|\*\*|__|`+", re.MULTILINE)
 _CLAUSE = re.compile(r"[,;，；、]\s+|[，；]|\s+[-–—]+\s+|——|\s*\((?=\w)|\)\s*")
 _EDGES = " \t\r\n,;:，；：、。.!！…-–—~～·*#>|"
 _QUESTION = ("?", "？")
@@ -32,7 +33,7 @@ class Clause:
 def clauses(content: str, message: int, role: str) -> Iterator[Clause]:
     """The clauses of one message in order; pieces without any letter or digit are left out."""
     number = 0
-    for match in _SENTENCE.finditer(content):
+    for match in _SENTENCE.finditer(_BULLET.sub("", content)):
         sentence = match[0].strip()
         if not sentence:
             continue

@@ -7,89 +7,42 @@ them, `parse_entry` reads them; docs/events.md and docs/asyncapi.yaml are checke
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from sidestream.errors import InvalidEvent
+from sidestream.event_base import Event
 from sidestream.fieldtypes import (
     Content,
     Identifier,
     Identifiers,
-    Meta,
     MsgType,
     Role,
     RunStatus,
     Share,
     Timestamp,
-    Version,
     read_meta,
 )
-from sidestream.flat import digest_of, flat_text
 
 VERSION = 1
 MAX_FUTURE_SECONDS = 300.0
-
-
-class Event(BaseModel):
-    """What every event has. `ts` is when it happened; absent, the stream entry's own time is taken."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    DEFAULTS: ClassVar[dict[str, Any]] = {}
-
-    type: str
-    session_id: Identifier
-    id: Identifier | None = None
-    namespace: Identifier = "default"
-    user_id: Identifier | None = None
-    agent_id: Identifier | None = None
-    data_source: Identifier | None = None
-    ts: Timestamp | None = None
-    turn_id: Identifier | None = None
-    parent_id: Identifier | None = None
-    run_id: Identifier | None = None
-    meta: Meta = Field(default_factory=dict)
-    v: Version = 1
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        super().__pydantic_init_subclass__(**kwargs)
-        cls.DEFAULTS = {
-            name: field.get_default(call_default_factory=True)
-            for name, field in cls.model_fields.items()
-            if name != "type" and not field.is_required()
-        }
-
-    def to_fields(self) -> dict[str, str]:
-        """Flat stream fields, all strings; absent and default values are left out but `type`."""
-        fields: dict[str, str] = {}
-        defaults = self.DEFAULTS
-        for name, value in self.__dict__.items():
-            if value is None or (name in defaults and value == defaults[name]):
-                continue
-            fields[name] = value if type(value) is str else flat_text(value)
-        return fields
-
-    def digest(self) -> str:
-        """SHA-256 (hex) of what makes the event what it is: all but `id`, `ts` and `meta.trace`."""
-        return digest_of(self.to_fields())
 
 
 class Message(Event):
     """A user, assistant, system or tool utterance in a session's main dialogue."""
 
     type: Literal["message"] = "message"
-    role: Role
-    content: Content
-    msg_type: MsgType | None = None
+    role: Role = Field(description="Who speaks, in OpenAI's terms.")
+    content: Content = Field(description="What was said.")
+    msg_type: MsgType | None = Field(default=None, description="What kind of message; absent: found by rule.")
 
 
 class SessionStarted(Event):
     """A session begins; `shared` lets events of other users into it."""
 
     type: Literal["session.started"] = "session.started"
-    shared: bool = False
+    shared: bool = Field(default=False, description="Events of other users are let into the session.")
 
 
 class SessionEnded(Event):
@@ -108,49 +61,49 @@ class SubagentStarted(Event):
     """A sub-agent run begins: `content` is its brief, `agent_id` its name, `parent_id` its cause."""
 
     type: Literal["subagent.started"] = "subagent.started"
-    run_id: Identifier
-    agent_id: Identifier
-    content: Content
+    run_id: Identifier = Field(description="The run, unique within the session.")
+    agent_id: Identifier = Field(description="The sub-agent's name.")
+    content: Content = Field(description="Its brief.")
 
 
 class SubagentMessage(Event):
     """One message inside a sub-agent's run; never part of the main dialogue."""
 
     type: Literal["subagent.message"] = "subagent.message"
-    run_id: Identifier
-    role: Role
-    content: Content
+    run_id: Identifier = Field(description="The run.")
+    role: Role = Field(description="Who speaks, in OpenAI's terms.")
+    content: Content = Field(description="What was said.")
 
 
 class SubagentFinished(Event):
     """A sub-agent run is over. `content` is its report."""
 
     type: Literal["subagent.finished"] = "subagent.finished"
-    run_id: Identifier
-    status: RunStatus = "completed"
-    content: Content
+    run_id: Identifier = Field(description="The run.")
+    status: RunStatus = Field(default="completed", description="How it ended.")
+    content: Content = Field(description="Its report.")
 
 
 class MemoryRemember(Event):
     """Store a fact on purpose; `key` makes a later one with the same key replace it."""
 
     type: Literal["memory.remember"] = "memory.remember"
-    content: Content
-    key: Identifier | None = None
-    memory_type: Identifier = "fact"
-    importance: Share | None = None
-    confidence: Share | None = None
-    tags: Identifiers = Field(default_factory=list)
-    expires_at: Timestamp | None = None
+    content: Content = Field(description="The fact, in words.")
+    key: Identifier | None = Field(default=None, description="A later fact with the same key replaces it.")
+    memory_type: Identifier = Field(default="fact", description="preference, fact, decision, project, …")
+    importance: Share | None = Field(default=None, description="0 to 1.")
+    confidence: Share | None = Field(default=None, description="0 to 1.")
+    tags: Identifiers = Field(default_factory=list, description="Words to find it by.")
+    expires_at: Timestamp | None = Field(default=None, description="When it is no longer true.")
 
 
 class MemoryForget(Event):
     """Forget one memory, by `memory_id` or `key`; `hard` destroys instead of archiving."""
 
     type: Literal["memory.forget"] = "memory.forget"
-    memory_id: Identifier | None = None
-    key: Identifier | None = None
-    hard: bool = False
+    memory_id: Identifier | None = Field(default=None, description="The memory; either this or `key`.")
+    key: Identifier | None = Field(default=None, description="The key it was remembered under.")
+    hard: bool = Field(default=False, description="Destroy it instead of archiving it.")
 
     @model_validator(mode="after")
     def _names_one(self) -> "MemoryForget":
@@ -163,7 +116,7 @@ class MemoryUsed(Event):
     """Which memories an answer was given, so that use can be told from disuse."""
 
     type: Literal["memory.used"] = "memory.used"
-    memory_ids: Identifiers = Field(min_length=1)
+    memory_ids: Identifiers = Field(min_length=1, description="The memories.")
 
 
 AnyEvent: TypeAlias = (

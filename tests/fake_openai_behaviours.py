@@ -84,17 +84,7 @@ class Delay:
 
 
 Behaviour: TypeAlias = (
-    Reply
-    | Status
-    | Raw
-    | InvalidJson
-    | CutStream
-    | WrongDimensions
-    | Shuffled
-    | Hang
-    | Reset
-    | Held
-    | Delay
+    Reply | Status | Raw | InvalidJson | CutStream | WrongDimensions | Shuffled | Hang | Reset | Held | Delay
 )
 
 

@@ -123,8 +123,7 @@ class Handler(BaseHTTPRequestHandler):
             deltas += [{"tool_calls": [{"index": index, "function": {"arguments": tail}}]}]
         ends = [None] * len(deltas) + [_reason(reply)]
         choices: list[list[dict[str, Any]]] = [
-            [{"index": 0, "delta": delta, "finish_reason": end}]
-            for delta, end in zip([*deltas, {}], ends, strict=True)
+            [{"index": 0, "delta": delta, "finish_reason": end}] for delta, end in zip([*deltas, {}], ends, strict=True)
         ]
         bodies = [_envelope(body, "chat.completion.chunk", choice) for choice in choices]
         if (body.get("stream_options") or {}).get("include_usage"):

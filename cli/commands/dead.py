@@ -35,9 +35,7 @@ def dead() -> None:
     show_default=True,
     help="Which ones.",
 )
-@click.option(
-    "--limit", type=click.IntRange(1), default=50, show_default=True, help="Most letters, the newest first."
-)
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Most letters, the newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def list_command(status: Status | Literal["any"], limit: int, as_json: bool) -> None:
     """List dead letters, the newest first."""

@@ -26,16 +26,10 @@ _SHOWN = ("questions", "recall@5", "recall@10", "recall@20", "hit@10", "mrr")
 
 
 @click.command("eval")
-@click.argument(
-    "files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True
-)
+@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True)
 @click.option("--source", help="Name of the data set, where it was imported under another than the file's.")
-@click.option(
-    "--namespace", default="default", show_default=True, help="Namespace that it was imported into."
-)
-@click.option(
-    "--exclude-category", "excluded", multiple=True, help="Leave these questions out; may be repeated."
-)
+@click.option("--namespace", default="default", show_default=True, help="Namespace that it was imported into.")
+@click.option("--exclude-category", "excluded", multiple=True, help="Leave these questions out; may be repeated.")
 @click.option("--adversarial", is_flag=True, help="Ask the adversarial questions too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
@@ -82,9 +76,7 @@ def _read(path: Path, source: str | None) -> list[Conversation]:
                 raise BadLines(f"{path}:{line}: {item.reason}")
             found.append(item)
     if not any(c.questions for c in found):
-        raise CliError(
-            f"{path} has no questions; eval needs conversations with turns, questions and evidence"
-        )
+        raise CliError(f"{path} has no questions; eval needs conversations with turns, questions and evidence")
     return found
 
 
@@ -126,9 +118,7 @@ def _show(result: dict[str, Any]) -> None:
     for name in _SHOWN:
         table.add_column(name, justify="right")
     for name, values in [*result["categories"].items(), ("all", result["all"])]:
-        table.add_row(
-            name or "-", *(f"{values[n]:.3f}" if n != "questions" else str(values[n]) for n in _SHOWN)
-        )
+        table.add_row(name or "-", *(f"{values[n]:.3f}" if n != "questions" else str(values[n]) for n in _SHOWN))
     Console(highlight=False).print(table)
     for note in result["degraded"]:
         click.echo(f"degraded: {note}", err=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cli import environment, importing, signals
-from cli.backlog import Backlog, Owed
+from cli.backlog import Backlog, Owed, handled
 from cli.errors import AlreadyRunning, BadLines, CheckFailed, CliError, Unavailable
 from cli.import_progress import ImportProgress
 from cli.importing import ChatFile, Contents
@@ -26,17 +26,11 @@ _NAMED = 20
 
 
 @click.command("import")
-@click.argument(
-    "files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True
-)
+@click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True)
 @click.option("--user", "user_id", help="Whose chats they are, where the file does not say.")
 @click.option("--namespace", default="default", show_default=True, help="Namespace that they go into.")
-@click.option(
-    "--source", help="Name of the file in session and event ids; default its own name without the ending."
-)
-@click.option(
-    "--skip-bad", is_flag=True, help="Import the rest of a file that has lines which cannot be read."
-)
+@click.option("--source", help="Name of the file in session and event ids; default its own name without the ending.")
+@click.option("--skip-bad", is_flag=True, help="Import the rest of a file that has lines which cannot be read.")
 @click.option("--wait", is_flag=True, help="Wait until everything is stored, embedded and summarised.")
 @click.option(
     "--max-backlog",
@@ -83,17 +77,13 @@ def import_chats(
 
 def _tell_bad(chats: Sequence[ChatFile], contents: Sequence[Contents], skip_bad: bool) -> None:
     bad = [
-        f"{c.path}:{line.line_no}: {line.reason}"
-        for c, held in zip(chats, contents, strict=True)
-        for line in held.bad
+        f"{c.path}:{line.line_no}: {line.reason}" for c, held in zip(chats, contents, strict=True) for line in held.bad
     ]
     for text in islice(bad, None if skip_bad else _NAMED):
         click.echo(text, err=True)
     if bad and not skip_bad:
         rest = f" (and {len(bad) - _NAMED} more)" if len(bad) > _NAMED else ""
-        raise BadLines(
-            f"{len(bad)} lines cannot be read{rest}; nothing was imported. --skip-bad imports the others"
-        )
+        raise BadLines(f"{len(bad)} lines cannot be read{rest}; nothing was imported. --skip-bad imports the others")
 
 
 class _Import:
@@ -104,6 +94,8 @@ class _Import:
         self._wait = wait
         self._max_backlog = max_backlog
         self._patience = patience
+        self._kinds = handled(found)
+        self._done = " and ".join(["stored", *self._kinds.values()])
         self._console = Console(stderr=True)
 
     async def run(self, chats: Sequence[ChatFile], contents: Sequence[Contents]) -> bool:
@@ -112,7 +104,7 @@ class _Import:
                 await self._publish(chat, held, backlog)
             if self._wait or started:
                 owed = await self._finish(backlog)
-                click.echo("everything is stored, embedded and summarised")
+                click.echo(f"everything is {self._done}")
                 if owed.dead:
                     raise CheckFailed(f"{owed.dead} jobs are dead; see `sidestream dead list`")
         return True
@@ -136,7 +128,8 @@ class _Import:
         database = ReadDatabase(self._settings.database)
         try:
             await redis.ping()
-            yield Backlog(redis, Keys(self._settings.redis_prefix), database, patience=self._patience)
+            keys = Keys(self._settings.redis_prefix)
+            yield Backlog(redis, keys, database, patience=self._patience, kinds=self._kinds)
         except REDIS_ERRORS as error:
             shown = environment.without_password(url)
             raise Unavailable(f"Redis at {shown} does not answer: {error}; start `sidestream up`") from error
@@ -172,7 +165,7 @@ class _Import:
         click.echo(f"{chat.path}: {held.messages} messages published{skipped}")
 
     async def _finish(self, backlog: Backlog) -> Owed:
-        with self._bar("stored, embedded, summarised", None, 0) as bar:
+        with self._bar(self._done, None, 0) as bar:
             most = 0
 
             def told(owed: Owed) -> None:

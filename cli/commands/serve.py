@@ -26,11 +26,9 @@ def serve() -> None:
     """Serve the HTTP API (SIDESTREAM_API_HOST, SIDESTREAM_API_PORT)."""
     found = environment.settings()
     if found.api_port and not is_free(found.api_host, found.api_port):
-        raise AlreadyRunning(
-            f"port {found.api_port} on {found.api_host} is taken; set SIDESTREAM_API_PORT to another"
-        )
+        raise AlreadyRunning(f"port {found.api_port} on {found.api_host} is taken; set SIDESTREAM_API_PORT to another")
     for number in (signal.SIGINT, signal.SIGTERM):
-        # uvicorn stops in order and then raises the signal again, for whoever wants to die of it; this is no failure.
+        # uvicorn stops in order and then raises the signal again; having been told to stop is no failure.
         signal.signal(number, lambda *_: None)
     try:
         uvicorn.run(

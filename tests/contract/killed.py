@@ -34,9 +34,7 @@ def main() -> None:
     url, spool, point, after, count, first = sys.argv[1:]
     publisher = Publisher(url, spool_dir=Path(spool), timeout=1.0, fault=Fault(point, int(after)))
     for number in range(int(first), int(first) + int(count)):
-        receipt = publisher.publish(
-            Message(id=f"e{number}", session_id="s1", role="user", content=f"message {number}")
-        )
+        receipt = publisher.publish(Message(id=f"e{number}", session_id="s1", role="user", content=f"message {number}"))
         os.write(1, f"published {receipt.id}\n".encode())
     publisher.flush(30.0)
     os.write(1, b"flushed\n")

@@ -70,9 +70,7 @@ async def test_a_spooled_event_keeps_the_time_at_which_it_was_published(
     assert [fields["id"] for _, fields in tail] == ["e1"]
 
 
-async def test_publishing_stays_fast_while_redis_hangs(
-    server: RedisServer, driver: Make, tmp_path: Path
-) -> None:
+async def test_publishing_stays_fast_while_redis_hangs(server: RedisServer, driver: Make, tmp_path: Path) -> None:
     publisher = driver(server.url, spool_dir=tmp_path, timeout=0.5)
     await publisher.publish(said(0))
     server.pause()
@@ -86,9 +84,7 @@ async def test_publishing_stays_fast_while_redis_hangs(
     assert stored(server) == names(*range(52))
 
 
-async def test_a_reply_that_is_lost_after_the_write(
-    server: RedisServer, driver: Make, tmp_path: Path
-) -> None:
+async def test_a_reply_that_is_lost_after_the_write(server: RedisServer, driver: Make, tmp_path: Path) -> None:
     with LossyProxy(server.socket) as proxy:
         publisher = driver(proxy.url, spool_dir=tmp_path, timeout=1.0)
         await publisher.publish(said(0))
@@ -102,9 +98,7 @@ async def test_a_reply_that_is_lost_after_the_write(
     assert stored(server) == names(0, 1, 2, 3)
 
 
-async def test_a_lost_reply_without_a_spool_says_which_ids_to_repeat(
-    server: RedisServer, driver: Make
-) -> None:
+async def test_a_lost_reply_without_a_spool_says_which_ids_to_repeat(server: RedisServer, driver: Make) -> None:
     with LossyProxy(server.socket) as proxy:
         publisher = driver(proxy.url, timeout=1.0)
         proxy.lose_replies.set()

@@ -79,9 +79,7 @@ async def test_a_repeat_at_another_time_is_a_repeat(backend: Backend, driver: Ma
     assert len(backend.entries()) == 1
 
 
-async def test_other_content_under_the_same_id_goes_to_the_consumer_alone(
-    backend: Backend, driver: Make
-) -> None:
+async def test_other_content_under_the_same_id_goes_to_the_consumer_alone(backend: Backend, driver: Make) -> None:
     publisher = driver(backend)
     first = await publisher.publish(said(1).model_copy(update={"id": "e1"}))
     second = await publisher.publish(said(2).model_copy(update={"id": "e1"}))

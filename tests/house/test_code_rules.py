@@ -61,9 +61,7 @@ def test_imports_inside_functions_have_their_reason() -> None:
 
 def is_broad(handler: ast.ExceptHandler) -> bool:
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(
-        c is None or (isinstance(c, ast.Name) and c.id in {"Exception", "BaseException"}) for c in caught
-    )
+    return any(c is None or (isinstance(c, ast.Name) and c.id in {"Exception", "BaseException"}) for c in caught)
 
 
 def answers_for_it(handler: ast.ExceptHandler) -> bool:
@@ -100,9 +98,7 @@ def test_broad_excepts_log_or_raise_or_say_why_not() -> None:
     silent = []
     for path in source.python_files(*source.PACKAGES):
         explained = {number for number, what, reason in suppressions(path) if "BLE001" in what and reason}
-        silent += [
-            f"{path}:{n}" for n, h in broad_handlers(path) if n not in explained and not answers_for_it(h)
-        ]
+        silent += [f"{path}:{n}" for n, h in broad_handlers(path) if n not in explained and not answers_for_it(h)]
     assert silent == []
 
 

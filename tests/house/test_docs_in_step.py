@@ -33,9 +33,7 @@ def log_events() -> dict[str, str]:
         for name, call in source.calls(path):
             if name in LOG_CALLS and isinstance(call.func, ast.Attribute) and is_logger(call.func.value):
                 event = call.args[0] if call.args else None
-                literal = (
-                    event.value if isinstance(event, ast.Constant) and isinstance(event.value, str) else "?"
-                )
+                literal = event.value if isinstance(event, ast.Constant) and isinstance(event.value, str) else "?"
                 found[literal] = f"{path}:{call.lineno}"
     return found
 

@@ -44,9 +44,7 @@ def test_links_in_the_docs_resolve() -> None:
                 continue
             name, _, anchor = target.partition("#")
             page = (source.ROOT / path).parent / name if name else source.ROOT / path
-            if not page.exists() or (
-                anchor and anchor not in heading_anchors(page.read_text(encoding="utf-8"))
-            ):
+            if not page.exists() or (anchor and anchor not in heading_anchors(page.read_text(encoding="utf-8"))):
                 broken.append(f"{path}: {target}")
     assert broken == []
 
@@ -142,9 +140,7 @@ def test_the_tests_that_the_promises_name_exist(name: str) -> None:
     path, *inside = name.split("::")
     assert (source.ROOT / path).is_file()
     for part in inside:
-        assert re.search(rf"^\s*(?:async )?(?:def|class) {part}\b", source.text(Path(path)), re.MULTILINE), (
-            name
-        )
+        assert re.search(rf"^\s*(?:async )?(?:def|class) {part}\b", source.text(Path(path)), re.MULTILINE), name
 
 
 def test_ci_runs_the_checks_and_all_suites() -> None:

@@ -21,9 +21,7 @@ def test_no_file_is_over_the_hard_limit() -> None:
 
 
 def test_files_over_the_soft_limit_have_a_reason() -> None:
-    assert {
-        str(p): lines(p) for p in source.python_files() if lines(p) > SOFT_LINES and str(p) not in LONGER
-    } == {}
+    assert {str(p): lines(p) for p in source.python_files() if lines(p) > SOFT_LINES and str(p) not in LONGER} == {}
 
 
 def test_no_reason_outlives_its_file() -> None:

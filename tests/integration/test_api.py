@@ -40,9 +40,7 @@ def turn(session: str, said: str, answered: str, user: str = USER) -> list[Messa
 
 
 def test_an_event_goes_from_accepted_to_summarised(client: Client) -> None:
-    ids = client.publish(
-        turn(new_id(), "The lighthouse keeper sells honey on Fridays.", "Good to know, thank you.")
-    )
+    ids = client.publish(turn(new_id(), "The lighthouse keeper sells honey on Fridays.", "Good to know, thank you."))
     for state in ("stored", "embedded", "summarised"):
         found = client.wait_for(ids[0], 60.0, state=state)
         assert found.reason is None
@@ -85,9 +83,7 @@ def test_a_search_finds_only_the_users_own(client: Client) -> None:
     ids += client.publish(turn(new_id(), "The password of the barn is gooseberry.", "Fine.", ben))
     client.wait_for(ids[-2], 60.0, state="embedded")
     found = client.search("password of the shed or barn", user_id=ben)
-    assert {h.session_id for h in found.hits} == {
-        h.session_id for h in client.search("barn", user_id=ben).hits
-    }
+    assert {h.session_id for h in found.hits} == {h.session_id for h in client.search("barn", user_id=ben).hits}
     assert "gooseberry" in found.hits[0].content
     assert not any("marmalade" in h.content for h in found.hits)
     assert client.search("password", user_id="nobody").hits == []
@@ -104,9 +100,7 @@ def test_a_session_of_another_user_is_empty(client: Client) -> None:
 def test_what_cannot_be_stored_is_dead_with_its_reason(client: Client) -> None:
     session = new_id()
     client.publish(turn(session, "This session is mine.", "It is.", "owner"))
-    [intruder] = client.publish(
-        [Message(session_id=session, user_id="other", role="user", content="Mine now!")]
-    )
+    [intruder] = client.publish([Message(session_id=session, user_id="other", role="user", content="Mine now!")])
     found = client.wait_for(intruder, 30.0)
     assert found.state == "dead"
     assert "user" in (found.reason or "")

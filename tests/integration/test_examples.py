@@ -23,9 +23,7 @@ def test_a_backend_publishes_through_redis_and_reads_over_http(tmp_path: Path) -
 
 def test_the_backend_is_fifteen_lines() -> None:
     text = BACKEND.read_text()
-    lines = [
-        line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(('"""', "#"))
-    ]
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(('"""', "#"))]
     assert len(lines) <= 15
     imported = {n.module for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom)}
     assert imported == {"sidestream"}

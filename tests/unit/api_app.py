@@ -14,9 +14,7 @@ KEY = "a-long-random-string"
 
 
 @asynccontextmanager
-async def served(
-    folder: Path, *, host: str = "127.0.0.1", **settings: Any
-) -> AsyncIterator[httpx.AsyncClient]:
+async def served(folder: Path, *, host: str = "127.0.0.1", **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a started app on an empty data folder; `host` is how the client names it."""
     nowhere = f"unix://{folder}/no-redis.sock"
     values = {"data_dir": folder, "redis_url": nowhere, "embed_provider": "none", "chat_provider": "offline"}

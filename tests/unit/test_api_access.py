@@ -20,9 +20,7 @@ REQUESTS = [
 
 @pytest.mark.parametrize(("method", "path"), REQUESTS)
 @pytest.mark.parametrize("header", [None, "", KEY, f"Basic {KEY}", "Bearer ", f"Bearer {KEY}x", "Bearer é"])
-async def test_every_route_asks_for_the_key(
-    tmp_path: Path, method: str, path: str, header: str | None
-) -> None:
+async def test_every_route_asks_for_the_key(tmp_path: Path, method: str, path: str, header: str | None) -> None:
     headers = {} if header is None else {b"Authorization": header.encode()}
     async with served(tmp_path, api_key=KEY) as client:
         answer = await client.request(method, path, json={}, headers=headers)

@@ -32,9 +32,7 @@ def error_of(answer: httpx.Response) -> Any:
     return ErrorResult.model_validate(answer.json()).error
 
 
-async def test_without_redis_events_are_durable_in_the_spool(
-    client: httpx.AsyncClient, tmp_path: Path
-) -> None:
+async def test_without_redis_events_are_durable_in_the_spool(client: httpx.AsyncClient, tmp_path: Path) -> None:
     answer = await publish(client, message(id="a"), message())
     assert answer.status_code == 202
     assert answer.json()["ids"][0] == "a"
@@ -42,9 +40,7 @@ async def test_without_redis_events_are_durable_in_the_spool(
     assert len(spooled(tmp_path)) >= 2
 
 
-async def test_a_wrong_event_is_named_and_nothing_is_published(
-    client: httpx.AsyncClient, tmp_path: Path
-) -> None:
+async def test_a_wrong_event_is_named_and_nothing_is_published(client: httpx.AsyncClient, tmp_path: Path) -> None:
     late = (datetime.now(UTC) + timedelta(minutes=10)).isoformat()
     answer = await publish(
         client, message(), message(role="pilot"), {"type": "massage"}, message(ts=late), message(colour="red")
@@ -54,10 +50,7 @@ async def test_a_wrong_event_is_named_and_nothing_is_published(
     assert error.code == "invalid_request"
     assert [wrong["index"] for wrong in error.details["events"]] == [1, 2, 3, 4]
     assert "events[1]: role: Input should be 'user', 'assistant', 'system' or 'tool'" in error.message
-    assert (
-        "events[2]: type: 'massage' is not an event type; allowed are message, session.started"
-        in error.message
-    )
+    assert "events[2]: type: 'massage' is not an event type; allowed are message, session.started" in error.message
     assert "events[3]: ts:" in error.message
     assert "events[4]: colour" in error.message
     assert spooled(tmp_path) == []

@@ -35,9 +35,7 @@ async def test_a_search_without_anything_is_empty_and_says_what_is_away(client: 
 @pytest.mark.parametrize("session", ["data/set/1", "a/context", "with space", "问", "50%", "a?b#c"])
 @pytest.mark.parametrize("safe", ["", "/"])
 async def test_a_session_id_may_be_anything(client: httpx.AsyncClient, session: str, safe: str) -> None:
-    answer = await client.get(
-        f"/v1/sessions/{quote(session, safe=safe)}/context", params={"wait_timeout": 0.01}
-    )
+    answer = await client.get(f"/v1/sessions/{quote(session, safe=safe)}/context", params={"wait_timeout": 0.01})
     assert answer.status_code == 200
 
 
@@ -58,9 +56,7 @@ async def test_an_event_that_nothing_knows_of_is_404(client: httpx.AsyncClient, 
         ({"query": "x" * 10_001}, "query.query"),
     ],
 )
-async def test_a_wrong_parameter_is_named(
-    client: httpx.AsyncClient, params: dict[str, str], field: str
-) -> None:
+async def test_a_wrong_parameter_is_named(client: httpx.AsyncClient, params: dict[str, str], field: str) -> None:
     answer = await client.get("/v1/sessions/s/context", params=params)
     error = ErrorResult.model_validate(answer.json()).error
     assert (answer.status_code, error.code) == (422, "invalid_request")
@@ -68,19 +64,13 @@ async def test_a_wrong_parameter_is_named(
     assert error.details["fields"][0]["field"] == field
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"query": ""}, {"query": "q", "kinds": ["dream"]}, {"query": "q", "user": "a"}]
-)
+@pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": "q", "kinds": ["dream"]}, {"query": "q", "user": "a"}])
 async def test_a_wrong_search_is_refused(client: httpx.AsyncClient, body: dict[str, object]) -> None:
     assert (await client.post("/v1/memories/search", json=body)).status_code == 422
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status"), [("GET", "/nowhere", 404), ("DELETE", "/v1/events", 405)]
-)
-async def test_every_error_has_one_shape(
-    client: httpx.AsyncClient, method: str, path: str, status: int
-) -> None:
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/nowhere", 404), ("DELETE", "/v1/events", 405)])
+async def test_every_error_has_one_shape(client: httpx.AsyncClient, method: str, path: str, status: int) -> None:
     answer = await client.request(method, path)
     assert answer.status_code == status
     assert ErrorResult.model_validate(answer.json()).error.code in ("not_found", "method_not_allowed")

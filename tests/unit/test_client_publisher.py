@@ -113,9 +113,7 @@ def test_threads_share_a_publisher_through_an_outage(tmp_path: Path) -> None:
 
         def talk(session: int) -> None:
             for number in range(50):
-                publisher.publish(
-                    Message(id=f"{session}-{number}", session_id=str(session), role="user", content="x")
-                )
+                publisher.publish(Message(id=f"{session}-{number}", session_id=str(session), role="user", content="x"))
                 if session == 0 and number in (10, 30):
                     redis_.server.connected = number == 30
 
@@ -223,9 +221,7 @@ async def test_a_cancelled_flush_counts_nothing_twice(tmp_path: Path) -> None:
         redis.OutOfMemoryError("full"),
         redis.ResponseError("NOREPLICAS Not enough good replicas to write."),
         redis.ResponseError("MISCONF Errors writing to the AOF file: No space left on device"),
-        redis.ResponseError(
-            "ERR Error running script (call to f_1): @user_script:2: -OOM command not allowed"
-        ),
+        redis.ResponseError("ERR Error running script (call to f_1): @user_script:2: -OOM command not allowed"),
         ConnectionResetError(),
     ],
 )

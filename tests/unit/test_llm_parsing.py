@@ -12,7 +12,7 @@ from llm.sse import SseParser
 from llm.thinking import ThinkingFilter, spoken
 
 STREAM = (
-    ": a comment\r\nevent: message\r\ndata: {\"a\": \"你好\"}\r\n\r\n"
+    ': a comment\r\nevent: message\r\ndata: {"a": "你好"}\r\n\r\n'
     "data: first\rdata: second\r\rid: 7\ndata:tight\n\n\n"
     "data: 🐈 [DONE]\n\n"
 )

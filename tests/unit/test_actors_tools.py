@@ -1,0 +1,161 @@
+"""Tool rounds: what the model may call, what it does wrong, how long it may go on, and what later turns see."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.agents import AgentRegistry
+from actors.conversation import MAX_CALLS
+from actors.errors import BadToolCall, ReplyFailed
+from actors.tools import CallContext, Toolbox
+from sidestream.events import Message
+from tests.fake_openai import Reply as Answer
+from tests.unit.actors_support import Boom
+from tests.unit.agent_support import Bench, bench
+
+
+class Lamp:
+    """A tool whose effect the test decides."""
+
+    def __init__(self, effect: Callable[[Mapping[str, Any]], str] = lambda _: "the lamp is on") -> None:
+        self.effect = effect
+        self.calls: list[Mapping[str, Any]] = []
+
+    @property
+    def name(self) -> str:
+        return "lamp"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "function", "function": {"name": "lamp", "parameters": {"type": "object"}}}
+
+    async def call(self, arguments: Mapping[str, Any], context: CallContext) -> str:
+        self.calls.append(arguments)
+        await asyncio.sleep(0)
+        return self.effect(arguments)
+
+
+def results(agent: Bench) -> list[str]:
+    """Contents of the published tool results."""
+    return [e.content for e in agent.notebook.events if isinstance(e, Message) and e.role == "tool"]
+
+
+async def test_a_call_is_carried_out_and_its_result_goes_back(tmp_path: Path) -> None:
+    lamp = Lamp()
+    async with bench(tmp_path, tools=(lamp,)) as agent:
+        agent.server.script(Answer("One moment.", tool_calls=[("lamp", '{"on": true}')]), Answer("Done."))
+        assert await agent.say("Light, please.") == "Done."
+        assert lamp.calls == [{"on": True}]
+        asked, answered = agent.seen()[-2:]
+        assert asked["tool_calls"][0]["function"] == {"name": "lamp", "arguments": '{"on": true}'}
+        assert answered["content"] == "the lamp is on"
+        assert answered["tool_call_id"] == asked["tool_calls"][0]["id"]
+        assert [role for role, _ in agent.notebook.told()] == ["user", "assistant", "tool", "assistant"]
+
+
+async def test_later_turns_see_the_call_with_its_result(tmp_path: Path) -> None:
+    async with bench(tmp_path, tools=(Lamp(),)) as agent:
+        agent.server.script(Answer("", tool_calls=[("lamp", "{}")]), Answer("Done."))
+        await agent.say("Light, please.")
+        await agent.say("Thanks.")
+        assert [m["role"] for m in agent.seen()] == ["user", "assistant", "tool", "assistant", "user"]
+        assert agent.seen()[1]["tool_calls"][0]["function"]["name"] == "lamp"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("lamp", "{not json", "not valid JSON"),
+        ("lamp", "[1]", "must be a JSON object"),
+        ("stove", "{}", "no tool is named 'stove'"),
+        ("call_agent", "{}", "needs two strings"),
+        ("call_agent", '{"name": "nobody", "brief": "x"}', "no sub-agent is named 'nobody'"),
+    ],
+)
+async def test_a_wrong_call_is_told_to_the_model(tmp_path: Path, name: str, arguments: str, words: str) -> None:
+    async with bench(tmp_path, tools=(Lamp(),)) as agent:
+        agent.server.script(Answer("", tool_calls=[(name, arguments)]), Answer("Sorry."))
+        assert await agent.say("Do it.") == "Sorry."
+        assert words in agent.seen()[-1]["content"] and words in results(agent)[0]
+
+
+async def test_a_tool_may_refuse(tmp_path: Path) -> None:
+    def refuse(_: Mapping[str, Any]) -> str:
+        raise BadToolCall("the lamp is broken")
+
+    async with bench(tmp_path, tools=(Lamp(refuse),)) as agent:
+        agent.server.script(Answer("", tool_calls=[("lamp", "{}")]), Answer("Sorry."))
+        assert await agent.say("Light.") == "Sorry."
+        assert results(agent) == ["error: the lamp is broken"]
+
+
+async def test_a_crashing_tool_leaves_no_call_without_a_result(tmp_path: Path) -> None:
+    def crash(_: Mapping[str, Any]) -> str:
+        raise Boom("short circuit")
+
+    async with bench(tmp_path, tools=(Lamp(crash),)) as agent:
+        agent.server.script(Answer("", tool_calls=[("lamp", "{}"), ("lamp", "{}")]))
+        with pytest.raises(Boom):
+            await agent.say("Light.")
+        assert results(agent) == ["error: cancelled"] * 2
+        assert await agent.say("Hello?") == "You said: Hello?"
+
+
+async def test_the_rounds_are_bounded_and_the_last_one_has_no_tools(tmp_path: Path) -> None:
+    async with bench(tmp_path, tools=(Lamp(),), rounds=2) as agent:
+        endless = Answer("", tool_calls=[("lamp", "{}")])
+        agent.server.script(endless, endless, Answer("Enough."))
+        assert await agent.say("Light.") == "Enough."
+        offered = ["tools" in r.body for r in agent.server.requests("chat")]
+        assert offered == [True, True, False]
+
+
+async def test_a_model_that_never_answers_fails_plainly(tmp_path: Path) -> None:
+    async with bench(tmp_path, tools=(Lamp(),), rounds=1) as agent:
+        endless = Answer("", tool_calls=[("lamp", "{}")])
+        agent.server.script(endless, endless)
+        with pytest.raises(ReplyFailed):
+            await agent.say("Light.")
+
+
+async def test_too_many_calls_at_once_are_not_all_carried_out(tmp_path: Path) -> None:
+    lamp = Lamp()
+    async with bench(tmp_path, tools=(lamp,)) as agent:
+        agent.server.script(Answer("", tool_calls=[("lamp", "{}")] * (MAX_CALLS + 2)), Answer("Done."))
+        await agent.say("Light.")
+        assert len(lamp.calls) == MAX_CALLS and len(results(agent)) == MAX_CALLS + 2
+        assert "at most 16" in results(agent)[-1]
+
+
+async def test_huge_arguments_reach_the_tool_whole_and_are_published_cut(tmp_path: Path) -> None:
+    lamp = Lamp(lambda arguments: str(len(arguments["x"])))
+    async with bench(tmp_path, tools=(lamp,)) as agent:
+        arguments = json.dumps({"x": "y" * 400_000})
+        agent.server.script(Answer("", tool_calls=[("lamp", arguments)]), Answer("Done."))
+        assert await agent.say("Light.") == "Done."
+        assert results(agent) == ["400000"]
+
+
+async def test_a_silent_tool_has_a_result_all_the_same(tmp_path: Path) -> None:
+    async with bench(tmp_path, tools=(Lamp(lambda _: ""),)) as agent:
+        agent.server.script(Answer("", tool_calls=[("lamp", "{}")]), Answer("Done."))
+        await agent.say("Light.")
+        assert results(agent) == ["(nothing)"]
+
+
+async def test_agents_are_offered_as_one_tool_and_none_without_a_registry(tmp_path: Path) -> None:
+    async with bench(tmp_path) as agent:
+        await agent.say("Hello.")
+        [tool] = agent.server.requests("chat")[-1].body["tools"]
+        assert tool["function"]["parameters"]["properties"]["name"]["enum"] == ["researcher"]
+    async with bench(tmp_path, registry=AgentRegistry(())) as bare:
+        await bare.say("Hello.")
+        assert "tools" not in bare.server.requests("chat")[-1].body
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="same name"):
+        Toolbox([Lamp(), Lamp()])
