@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from memory.tokens import CJK
 
 _SENTENCE = re.compile(r"[^.!?。！？…\n]*(?:[.!?](?=[^\s\"'”’)\]])[^.!?。！？…\n]*)*[.!?。！？…\n]*[\"'”’)\]]*\s*")
-_BULLET = re.compile(r"^[ \t]*(?:[-*+•#>]+|\d{1,3}[.)、]|\(\d{1,3}\))[ \t]+|\*\*|__|`+", re.MULTILINE)
+_BULLET = re.compile(
+    r"^[ \t]*(?:[-*+•#>]+|\d{1,3}[.)、]|\(\d{1,3}\))[ \t]+|(?<!\w)\*\*(?=\w)|(?<=\w)\*\*(?!\w)", re.MULTILINE
+)
 _CLAUSE = re.compile(r"[,;，；、]\s+|[，；]|\s+[-–—]+\s+|——|\s*\((?=\w)|\)\s*")
 _EDGES = " \t\r\n,;:，；：、。.!！…-–—~～·*#>|"
 _QUESTION = ("?", "？")

@@ -20,6 +20,7 @@ _PERSONS = ("user", "assistant")
 _MOST_CLAUSES = 400
 _LEAST_REST = {"en": 4, "zh": 6}
 _MODEL_WEIGHT = 0.8
+_LONGEST_WORD = 15
 _LEAD = 25.0
 """Words or characters into a message after which a clause weighs half: what matters is said early."""
 
@@ -46,7 +47,7 @@ class _Piece:
 def summarise(messages: Sequence[StoredMessage], *, max_words: int = 40, max_chars_zh: int = 50) -> SummaryText:
     """At most `max_words` words, or `max_chars_zh` characters where the turn is Chinese, Japanese or Korean.
 
-    The content is empty only if the turn holds no letter and no digit.
+    A turn without any letter or digit is given as it stands, with confidence 0.
     """
     spoken = [m for m in messages if m.role in _PERSONS and not _only_calls(m)] or list(messages)
     whole = language("\n".join(m.content for m in spoken))
@@ -54,11 +55,11 @@ def summarise(messages: Sequence[StoredMessage], *, max_words: int = 40, max_cha
     names = [_name(m) for m in spoken]
     pieces = _pieces(spoken, names, whole)
     if not pieces:
-        return SummaryText("", 0.0)
+        return SummaryText(_wordless(spoken, names, limit, whole), 0.0)
     told = [p for p in pieces if p.value > 0] or pieces
     short = _shortened(told, names, limit, whole)
     chosen = short if _fits(short, names, limit, whole) else _choose(short, names, limit, whole)
-    content = squeeze(_joined(chosen, names, whole), limit, whole)
+    content = squeeze(_joined(chosen, names, whole), limit, whole)[: _LONGEST_WORD * limit].rstrip()
     share = sum(p.value for p in chosen) / max(sum(p.value for p in pieces), 1e-9)
     return SummaryText(content, round(_CONFIDENCE + 0.3 * min(share, 1.0), 3))
 
@@ -69,6 +70,13 @@ def length_problem(content: str, *, max_words: int = 40, max_chars: int = 50, sp
     limit, unit = (max_words, "words") if spoken == "en" else (max_chars, "characters")
     size = size_of(content, spoken)
     return f"{size} {unit} long; at most {limit} are allowed" if size > limit else None
+
+
+def _wordless(spoken: Sequence[StoredMessage], names: Sequence[str], limit: int, whole: str) -> str:
+    """Emoji and the like, as they were sent."""
+    said = [(name, " ".join(m.content.split())) for name, m in zip(names, spoken, strict=True)]
+    line = "; ".join(f"{name}: {text}" if name else text for name, text in said if text)
+    return squeeze(line, limit, whole)[: _LONGEST_WORD * limit] or "…"
 
 
 def _pieces(spoken: Sequence[StoredMessage], names: Sequence[str], whole: str) -> list[_Piece]:
