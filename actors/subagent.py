@@ -12,7 +12,7 @@ from actors.agents import AgentDefinition
 from actors.core import Actor
 from actors.errors import EmptyReport, SubagentFailed
 from actors.text import publishable
-from llm.errors import Permanent
+from llm.errors import BadReply, Permanent
 from llm.ports import ChatModel
 from sidestream.events import Event, SubagentMessage
 
@@ -69,6 +69,9 @@ class SubAgent(Actor):
         ]
         try:
             reply = await self._model.complete(messages)
+        except BadReply:
+            # Permanent for a request, but a model that writes its answer anew may write a better one.
+            raise
         except Permanent as error:
             raise SubagentFailed(f"{type(error).__name__}: {error}") from error
         report = publishable(reply.content).strip()
