@@ -55,7 +55,7 @@ class StandIn:
     async def embed(
         self,
         texts: Sequence[str],
-        kind: Literal["query", "passage"],  # noqa: ARG002 - part of the port
+        kind: Literal["query", "passage"],
     ) -> list[bytes]:
         """Looks them up."""
         del kind

@@ -5,12 +5,11 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 
 import sidestream
 from cli.main import main
 from config.settings import Settings
-from scripts import settings_table
+from scripts import cli_reference, settings_table
 from tests.house import source
 
 LOG_CALLS = {"debug", "info", "warning", "error", "exception", "critical"}
@@ -83,22 +82,25 @@ def test_counters_are_the_documented_ones() -> None:
     assert {p for p in patterns if not any(re.fullmatch(p, n) for n in known)} == set()
 
 
-def commands(group: click.Command, path: tuple[str, ...] = ("sidestream",)) -> dict[str, click.Command]:
-    """Every command of the CLI by its full name."""
-    if not isinstance(group, click.Group):
-        return {" ".join(path): group}
-    found: dict[str, click.Command] = {}
-    for name, command in group.commands.items():
-        found |= commands(command, (*path, name))
-    return found
+def test_the_reference_of_commands_is_the_present_one() -> None:
+    page = source.doc("cli.md")
+    assert cli_reference.with_reference(page) == page, "run .venv/bin/python scripts/cli_reference.py"
 
 
-@pytest.mark.parametrize("name", sorted(commands(main)))
-def test_every_command_and_option_is_documented(name: str) -> None:
-    pages = source.docs()
-    assert f"`{name}" in pages or f"\n{name}" in pages, f"{name} stands in no page"
-    options = [o for p in commands(main)[name].params if isinstance(p, click.Option) for o in p.opts]
-    assert [o for o in options if o.startswith("--") and o != "--help" and f"{o}" not in pages] == []
+def test_every_option_says_what_it_is() -> None:
+    bare = [
+        f"{name} {parameter.name}"
+        for name, command in cli_reference.commands(main)
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+    assert bare == []
+
+
+def test_the_docs_name_no_other_command() -> None:
+    known = {name.split()[1] for name, _ in cli_reference.commands(main)}
+    named = set(re.findall(r"`(?:\.venv/bin/)?sidestream ([a-z][a-z-]*)", source.docs()))
+    assert named - known == set()
 
 
 def make_targets() -> set[str]:
