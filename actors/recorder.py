@@ -6,7 +6,7 @@ from typing import Protocol
 
 from config.logging import get_logger
 from sidestream.errors import PublishError
-from sidestream.events import Event
+from sidestream.event_base import Event
 
 _log = get_logger("actors")
 

@@ -14,7 +14,8 @@ from actors.errors import EmptyReport, SubagentFailed
 from actors.text import publishable
 from llm.errors import BadReply, Permanent
 from llm.ports import ChatModel
-from sidestream.events import Event, SubagentMessage
+from sidestream.event_base import Event
+from sidestream.events import SubagentMessage
 
 
 @dataclass(frozen=True, slots=True)

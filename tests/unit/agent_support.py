@@ -17,7 +17,8 @@ from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.reader import Reader
 from sidestream.errors import RedisUnavailable
-from sidestream.events import Event, Message
+from sidestream.event_base import Event
+from sidestream.events import Message
 from sidestream.keys import Keys
 from tests.fake_openai import FakeOpenAI
 
