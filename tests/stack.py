@@ -143,6 +143,17 @@ class Stack:
         own = {f"SIDESTREAM_{name.upper()}": str(value) for name, value in self._values.items()}
         return {**os.environ, "OMP_NUM_THREADS": "1", **own, **extra}
 
+    def change(self, **settings: Setting) -> None:
+        """Other settings for processes that are started from here on."""
+        self._values |= settings
+        self.__dict__.pop("settings", None)
+
+    @staticmethod
+    def call(task: str) -> list[str]:
+        """A command that runs one task of the workers in a process of its own, without a broker."""
+        code = "from workers.app import app; app.process.started(); app.tasks['sidestream." + task + "']()"
+        return [sys.executable, "-c", code]
+
     def start(self, name: str, command: list[str], **env: str) -> Process:
         """Starts a process that belongs to the stack."""
         process = Process(name, command, self.env(**env), self.folder / f"{name}.log")
