@@ -5,8 +5,10 @@ ActorError
 ├── MailboxFull        the actor has as many messages waiting as it may have
 ├── AskTimeout         no answer within the time given
 ├── GaveUp             the actor crashed more often than its policy allows
+├── EmptyReport        a sub-agent's model said nothing; another try may do better
 ├── WorkCancelled      what the actor was doing was cancelled from within
 └── Refused            an actor's deliberate answer "no": reaches the asker, is no crash
+    ├── SubagentFailed a sub-agent cannot do its task
     ├── ReplyFailed    the main agent could not answer; the text is meant for the user
     ├── UnknownAgent   no sub-agent has that name
     └── BadToolCall    the model called a tool wrongly; the text goes back to the model

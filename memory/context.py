@@ -102,13 +102,9 @@ def assemble(
             recalled_frame((), ()), [record_line(h, t) for h, t in zip(hits, texts, strict=True)], correct
         ),
     )
+    fixed_size, newest = sum(sizes.fixed), _newest(groups)
     kept = shrink(
-        budget,
-        fixed=sum(sizes.fixed),
-        window=sizes.window,
-        summaries=sizes.summaries,
-        facts=sizes.hits,
-        newest=_newest(groups),
+        budget, fixed=fixed_size, window=sizes.window, summaries=sizes.summaries, facts=sizes.hits, newest=newest
     )
     builder = _Builder()
     builder.fixed(runtime, checkpoint)
