@@ -117,7 +117,8 @@ def raw_inserts(path: Path, count: int) -> float:
         rows = [
             MessageRow(
                 number + 1, keys[number % SESSIONS], scope, f"{now:.6f}-{number:08d}", number // SESSIONS + 1,
-                number // SESSIONS // 2 + 1, None, "user", text, "normal", None, None, None, None, 125, NEEDS_NONE, now, now,
+                number // SESSIONS // 2 + 1, None, "user", text, "normal", None, None, None, None, 125, NEEDS_NONE,
+                now, now,
             )
             for number, text in enumerate(islice(contents(SEED), count))
         ]  # fmt: skip

@@ -98,8 +98,8 @@ def test_every_role_shows_that_it_lives(tmp_path: Path) -> None:
     with Stack(tmp_path) as stack:
         stack.start_ingest()
         stack.start_tasks(beat=True)
-        for role in roles:
-            stack.wait(lambda role=role: stack.redis.exists(stack.keys.heartbeat(role)), f"{role} lives")
+        keys = [stack.keys.heartbeat(role) for role in roles]
+        stack.wait(lambda: stack.redis.exists(*keys) == len(keys), "every role shows a heartbeat")
 
 
 def test_beat_drains_the_stream_where_no_consumer_lives(tmp_path: Path) -> None:
