@@ -12,32 +12,13 @@ from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
+from memory.chatfields import content_of, first_text, reason, role_of, time_of
+from memory.conversations import conversation_events
 from memory.records import BadLine, records
-from memory.times import parse_time, to_datetime
-from memory.toolcalls import call_text
+from memory.times import to_datetime
 from sidestream.events import Message, SessionEnded
-from sidestream.fieldtypes import Role
 
 Item: TypeAlias = tuple[int, Message | SessionEnded | BadLine]
-
-_SHAREGPT_ROLES: dict[str, Role] = {
-    "human": "user", "user": "user", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant", "bard": "assistant",
-    "assistant": "assistant", "model": "assistant", "system": "system", "tool": "tool", "function": "tool",
-    "function_call": "assistant", "observation": "tool",
-}  # fmt: skip
-_ROLES: dict[str, Role] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-    "developer": "system",
-    "function": "tool",
-    "human": "user",
-    "ai": "assistant",
-    "model": "assistant",
-}
-_TIME_FIELDS = ("timestamp", "ts", "time", "created_at", "create_time", "date")
-_MODEL_NAMES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
 @dataclass(slots=True)
@@ -65,9 +46,9 @@ class _Reader:
     ) -> Item:
         """One role/content message as an event, or what is wrong with it."""
         try:
-            role = _role(data)
-            content, meta = _content(role, data)
-            ts = _time(data, default_ts)
+            role = role_of(data)
+            content, meta = content_of(role, data)
+            ts = time_of(data, default_ts)
             session = self.sessions.setdefault(session_id, _Session(user_id))
             event = Message(
                 id=self._event_id(session_id, session, data, role, content, ts),
@@ -147,7 +128,7 @@ def _record(reader: _Reader, line: int, record: Any) -> Iterator[Item]:
     elif isinstance(record.get("conversations"), list):
         yield from _chat(reader, line, _session_of(reader, record), record, record["conversations"])
     elif "role" in record or "from" in record:
-        session = _first_text(record, ("session_id", "conversation_id", "thread_id")) or reader.source
+        session = first_text(record, ("session_id", "conversation_id", "thread_id")) or reader.source
         yield reader.message(line, session, record, _user_of(record) or reader.user_id)
     else:
         yield line, BadLine(line, "no role and content, messages, conversations or turns")
@@ -155,7 +136,7 @@ def _record(reader: _Reader, line: int, record: Any) -> Iterator[Item]:
 
 def _chat(reader: _Reader, line: int, session: str, record: Mapping[str, Any], messages: list[Any]) -> Iterator[Item]:
     try:
-        start = _time(record, None)
+        start = time_of(record, None)
     except ValueError as error:
         yield line, BadLine(line, reason(error))
         return
@@ -171,166 +152,18 @@ def _chat(reader: _Reader, line: int, session: str, record: Mapping[str, Any], m
             yield line, BadLine(line, f"message {number}: not an object")
 
 
-def conversation_events(
-    line: int, record: Mapping[str, Any], *, dataset: str, namespace: str = "default"
-) -> Iterator[Item]:
-    """Events of one conversation with `turns` of id, session, speaker, time and text.
-
-    Event and session ids are data set / conversation / id, and the conversation is a user of its own. Its first
-    speaker takes the user's role, all others the assistant's, marked human in `meta`; speakers called User and
-    Assistant are just that. Where only one person speaks, each turn is a turn of its own by its `turn_id`; so
-    is an assistant's opening of a session.
-    """
-    conversation = str(record.get("conversation") or "")
-    owner = f"{dataset}/{conversation}"
-    turns = [t for t in record["turns"] if isinstance(t, Mapping)]
-    speakers = list(dict.fromkeys(str(t.get("speaker") or "") for t in turns))
-    alone = len(speakers) < 2
-    open_sessions: dict[str, float | None] = {}
-    current: str | None = None
-    for number, turn in enumerate(record["turns"]):
-        session = f"{owner}/{turn.get('session')}" if isinstance(turn, Mapping) else current
-        if current is not None and session != current:
-            yield line, _ended(owner, current, open_sessions[current], namespace)
-        if session is None or not isinstance(turn, Mapping):
-            yield line, BadLine(line, f"turn {number}: not an object")
-            continue
-        opening = session != current
-        current = session
-        open_sessions.setdefault(session, None)
-        try:
-            event = _turn_event(owner, session, turn, speakers, alone, opening, namespace)
-        except (ValidationError, ValueError, OverflowError) as error:
-            yield line, BadLine(line, f"turn {turn.get('id', number)}: {reason(error)}")
-            continue
-        if event.ts is not None:
-            open_sessions[session] = event.ts.timestamp()
-        yield line, event
-    if current is not None:
-        yield line, _ended(owner, current, open_sessions[current], namespace)
-
-
-def _turn_event(
-    owner: str,
-    session: str,
-    turn: Mapping[str, Any],
-    speakers: list[str],
-    alone: bool,
-    opening: bool,
-    namespace: str,
-) -> Message:
-    speaker = str(turn.get("speaker") or "")
-    role = _MODEL_NAMES.get(speaker.lower())
-    meta: dict[str, Any] = {} if role else {"name": speaker, "human": True}
-    role = role or ("user" if speaker == speakers[0] else "assistant")
-    event_id = f"{owner}/{turn['id']}" if turn.get("id") not in (None, "") else None
-    if event_id is None:
-        raise ValueError("id is missing")
-    when = turn.get("time")
-    return Message(
-        id=event_id,
-        session_id=session,
-        user_id=owner,
-        namespace=namespace,
-        role=role,
-        content=_text(turn.get("text")),
-        ts=to_datetime(parse_time(when)) if when not in (None, "") else None,
-        turn_id=event_id if alone or (opening and role == "assistant") else None,
-        meta=meta,
-    )
-
-
-def _ended(owner: str, session: str, ts: float | None, namespace: str) -> SessionEnded:
-    return SessionEnded(
-        id=f"{session}/ended",
-        session_id=session,
-        user_id=owner,
-        namespace=namespace,
-        ts=None if ts is None else to_datetime(ts),
-    )
-
-
 def _session_of(reader: _Reader, record: Mapping[str, Any]) -> str:
     """A chat's own id, else a name from the file and what the chat begins with, so that it holds as the file grows."""
-    own = _first_text(record, ("session_id", "conversation_id", "thread_id", "id"))
-    if own:
-        return own
+    named = first_text(record, ("session_id", "conversation_id", "thread_id"))
+    if named:
+        return named
+    numbered = first_text(record, ("id",))
+    if numbered:
+        # A bare id often counts from 0 in each file.
+        return f"{reader.source}/{numbered}"
     first = next(iter(record.get("messages") or record.get("conversations") or ()), "")
     return f"{reader.source}/{hashlib.sha256(repr(first).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def _user_of(record: Mapping[str, Any]) -> str | None:
-    return _first_text(record, ("user_id", "user"))
-
-
-def _first_text(record: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    for name in names:
-        value = record.get(name)
-        if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-            return str(value)
-    return None
-
-
-def _role(data: Mapping[str, Any]) -> Role:
-    if "role" in data:
-        role = _ROLES.get(str(data["role"]).lower())
-        given = data["role"]
-    else:
-        role, given = _SHAREGPT_ROLES.get(str(data.get("from")).lower()), data.get("from")
-    if role is None:
-        raise ValueError(f"role: {given!r} is not user, assistant, system or tool")
-    return role
-
-
-def _content(role: str, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    meta: dict[str, Any] = {}
-    for name in ("name", "tool_calls", "tool_call_id", "refusal"):
-        if data.get(name):
-            meta[name] = data[name]
-    extra = data.get("meta", data.get("metadata"))
-    if isinstance(extra, Mapping):
-        meta = {**extra, **meta}
-    raw = data["content"] if "content" in data else data.get("value", data.get("text"))
-    content = _text(raw, missing_ok=role == "assistant" and bool(call_text(meta)))
-    return content or call_text(meta), meta
-
-
-def _text(raw: Any, *, missing_ok: bool = False) -> str:
-    if isinstance(raw, list):
-        raw = "\n".join(_part(p) for p in raw)
-    if isinstance(raw, str) and raw.strip():
-        return raw
-    if missing_ok and (raw is None or isinstance(raw, str)):
-        return ""
-    raise ValueError(
-        "content is empty" if raw is None or isinstance(raw, str) else f"content: a {type(raw).__name__} is not text"
-    )
-
-
-def _part(part: Any) -> str:
-    """A part of a multi-part content; what is not text is named, not kept."""
-    if isinstance(part, str):
-        return part
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return str(part["text"])
-    return f"[{part.get('type', 'part')}]" if isinstance(part, Mapping) else ""
-
-
-def _time(data: Mapping[str, Any], default: float | None) -> float | None:
-    for name in _TIME_FIELDS:
-        if data.get(name) not in (None, ""):
-            value = data[name]
-            if not isinstance(value, str | int | float):
-                raise ValueError(f"{name}: not a time: {value!r}")
-            return parse_time(value)
-    return default
-
-
-def reason(error: Exception) -> str:
-    """An error in one line, without the data that caused it."""
-    if isinstance(error, ValidationError):
-        return "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'event'}: {e['msg']}"
-            for e in error.errors(include_url=False, include_input=False)
-        )
-    return str(error)
+    return first_text(record, ("user_id", "user"))

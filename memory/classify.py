@@ -38,7 +38,7 @@ class _Head:
     """The start of a message, which alone is read; `stated` is what remains of it without questions."""
 
     def __init__(self, content: str) -> None:
-        self.text = content[:_READ]
+        self.text = content[:_READ].replace("’", "'")
         self.low = self.text.lower()
         self.ascii_only = self.text.isascii()
 
