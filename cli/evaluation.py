@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Seque
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cli.errors import Unavailable
 from memory.datasets import Conversation, Question
 from memory.metrics import Quality, by_category, measure
 from memory.types import Scope
@@ -42,12 +43,19 @@ async def ask(
     without: Collection[str],
     asked: Callable[[], None],
 ) -> AsyncIterator[Answer]:
-    """Answers to every question that has evidence and is in no category of `without`; `asked` after each."""
+    """Answers to every question that has evidence and is in no category of `without`; `asked` after each.
+
+    Raises:
+        Unavailable: the database cannot be read.
+    """
     for conversation in conversations:
         scope = Scope(conversation.user_id, namespace)
         for question in wanted(conversation, without):
             deep = question.before_turn >= 0 or question.level == "session"
             found = await reader.search(scope, question.text, _DEEP if deep else _PLAIN_DEPTH, ("message",))
+            unread = [d.reason for d in found.degraded if d.part == "store"]
+            if unread:
+                raise Unavailable(unread[0])
             ids = [hit.event_id for hit in found.hits if hit.event_id is not None]
             ranking = conversation.ranking(question, ids)
             # What is not stored yet is no part of the measurement, so the tail is not missed.

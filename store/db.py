@@ -195,14 +195,21 @@ class Database:
             raise translate(error, name) from error
 
     def many(self, name: str, rows: Iterable[Mapping[str, object] | Sequence[object]], *, table: str = "") -> int:
-        """Runs the statement for each of `rows`, all in one transaction; how many rows it changed."""
-        with self.atomic():
-            before = self._conn.total_changes()
-            try:
-                self._conn.executemany(self._text(name, table), rows)
-            except apsw.Error as error:
-                raise translate(error, name) from error
-            return self._conn.total_changes() - before
+        """Runs the statement for each of `rows`, all in one transaction; how many rows it changed.
+
+        Inside a transaction it adds no savepoint of its own (that costs a fifth of the consumer's speed): if it
+        raises, let the transaction roll back.
+        """
+        if not self._depth:
+            with self.atomic():
+                return self.many(name, rows, table=table)
+        self._check_process()
+        before = self._conn.total_changes()
+        try:
+            self._conn.executemany(self._text(name, table), rows)
+        except apsw.Error as error:
+            raise translate(error, name) from error
+        return self._conn.total_changes() - before
 
     def script(self, label: str, sql: str) -> None:
         """Runs SQL text that is not in store/sql: migrations and the tables of embedding spaces."""

@@ -18,8 +18,8 @@ from config.settings import Settings
 from memory.datasets import Conversation, read_conversations
 from memory.records import BadLine
 from store import messages
-from store.db import Database
 from store.errors import StoreError
+from store.opening import open_database
 
 ADVERSARIAL = "adversarial"
 _SHOWN = ("questions", "recall@5", "recall@10", "recall@20", "hit@10", "mrr")
@@ -82,7 +82,7 @@ def _read(path: Path, source: str | None) -> list[Conversation]:
 
 def _check_imported(found: Settings, conversations: Sequence[Conversation], namespace: str) -> None:
     try:
-        with Database.open(found.database, readonly=True) as db:
+        with open_database(found.database, readonly=True) as db:
             for conversation in conversations:
                 ids = list(conversation.index)
                 missing = len(ids) - len(messages.stored_events(db, namespace, ids))

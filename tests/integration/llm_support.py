@@ -48,5 +48,3 @@ class Kit:
         """The totals of the one model that was used."""
         (total,) = self.meter.totals()
         return total
-
-

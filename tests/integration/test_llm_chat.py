@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 
@@ -90,9 +91,7 @@ async def test_what_can_pass_is_tried_again(kit: Kit, failure: Behaviour) -> Non
     ],
     ids=repr,
 )
-async def test_what_cannot_pass_now_is_raised_at_once(
-    kit: Kit, failure: Behaviour, error: type[LlmError]
-) -> None:
+async def test_what_cannot_pass_now_is_raised_at_once(kit: Kit, failure: Behaviour, error: type[LlmError]) -> None:
     kit.server.script(failure)
     chat = kit.chat()
     with pytest.raises(error) as caught:
@@ -136,11 +135,28 @@ async def test_a_provider_that_hangs_times_out_within_the_total(kit: Kit) -> Non
 
 
 async def test_an_answer_that_dribbles_times_out_too(kit: Kit) -> None:
-    kit.server.script(Hang())
-    chat = kit.chat(llm_timeout=0.3, llm_retries=0)
+    """Each byte comes in time; the answer as a whole never does."""
+    hung_up = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n")
+        with suppress(ConnectionError):
+            while not reader.at_eof():
+                writer.write(b" ")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        hung_up.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    chat = kit.chat(chat_base_url=url, llm_timeout=0.3, llm_retries=0)
     with pytest.raises(Timeout):
         await chat.complete(HELLO)
+    await asyncio.wait_for(hung_up.wait(), 5)
     await chat.aclose()
+    server.close()
 
 
 async def test_nobody_listening(kit: Kit) -> None:
@@ -200,9 +216,7 @@ async def test_cancelling_frees_the_connection(kit: Kit) -> None:
 
 async def test_many_at_once(kit: Kit) -> None:
     chat = kit.chat()
-    replies = await asyncio.gather(
-        *(chat.complete([{"role": "user", "content": f"n{i}"}]) for i in range(40))
-    )
+    replies = await asyncio.gather(*(chat.complete([{"role": "user", "content": f"n{i}"}]) for i in range(40)))
     assert [r.content for r in replies] == [f"You said: n{i}" for i in range(40)]
     assert all(r.usage != Usage() for r in replies)
     await chat.aclose()

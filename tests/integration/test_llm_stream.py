@@ -11,7 +11,8 @@ import pytest
 from llm.errors import BadReply, BadRequest, CutStream, LlmError, ServerError, Timeout
 from llm.openai_chat import OpenAIChat
 from llm.ports import ChatReply, Usage
-from tests.fake_openai import Behaviour, CutStream as Cut, FakeOpenAI, Held, InvalidJson, Raw, Reply, Reset, Status
+from tests.fake_openai import Behaviour, FakeOpenAI, Held, InvalidJson, Raw, Reply, Reset, Status
+from tests.fake_openai import CutStream as Cut
 from tests.integration.llm_support import HELLO, Kit
 
 
@@ -67,9 +68,7 @@ async def test_tool_calls_arrive_in_fragments(kit: Kit) -> None:
 
 async def test_the_first_piece_comes_before_the_last_is_written(kit: Kit) -> None:
     """A server that goes on only once its first piece was read."""
-    chat = kit.chat()
     seen = asyncio.Event()
-    reader, writer = None, None
 
     async def serve(r: asyncio.StreamReader, w: asyncio.StreamWriter) -> None:
         await r.readuntil(b"\r\n\r\n")
@@ -96,7 +95,8 @@ async def test_the_first_piece_comes_before_the_last_is_written(kit: Kit) -> Non
 
 @pytest.mark.parametrize("size", [1, 2, 5])
 async def test_crlf_comments_and_split_characters(kit: Kit, size: int) -> None:
-    data = b": ping\r\n\r\n" + b"".join(raw(piece("你"), piece("好 🐈", "stop"), end="\r\n\r\n")) + b"data: [DONE]\r\n\r\n"
+    events = raw(piece("你"), piece("好 🐈", "stop"), end="\r\n\r\n")
+    data = b"".join([b": ping\r\n\r\n", *events, b"data: [DONE]\r\n\r\n"])
     data = data.replace(b"\\u4f60", "你".encode()).replace(b"\\ud83d\\udc08", "🐈".encode())
     kit.server.script(stream(*[data[i : i + size] for i in range(0, len(data), size)]))
     chat = kit.chat()
@@ -158,9 +158,7 @@ async def test_failures_before_the_first_piece_are_tried_again(kit: Kit, failure
     ],
     ids=["broken", "ended", "ended in a line", "error event", "no JSON"],
 )
-async def test_failures_after_the_first_piece_are_raised(
-    kit: Kit, failure: Behaviour, error: type[LlmError]
-) -> None:
+async def test_failures_after_the_first_piece_are_raised(kit: Kit, failure: Behaviour, error: type[LlmError]) -> None:
     kit.server.script(failure)
     chat = kit.chat()
     heard: list[str] = []

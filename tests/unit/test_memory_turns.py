@@ -1,0 +1,135 @@
+"""The turn state machine: tables of what each message does."""
+
+import pytest
+
+from memory.turns import Step, TurnState, advance, close, extraction_windows
+
+
+def play(*messages: tuple[str, str | None, tuple[str, ...], str | None]) -> list[tuple[int, tuple[int, ...]]]:
+    state = TurnState()
+    seen = []
+    for role, turn_id, calls, answered in messages:
+        step = advance(state, role, turn_id, calls, answered)
+        seen.append((step.turn, step.closed))
+        state = step.state
+    return seen
+
+
+def say(
+    role: str, turn_id: str | None = None, calls: tuple[str, ...] = (), answered: str | None = None
+) -> tuple[str, str | None, tuple[str, ...], str | None]:
+    return role, turn_id, calls, answered
+
+
+def test_a_question_and_its_answer_are_a_closed_turn() -> None:
+    assert play(say("user"), say("assistant"), say("user"), say("assistant")) == [
+        (1, ()),
+        (1, (1,)),
+        (2, ()),
+        (2, (2,)),
+    ]
+
+
+def test_several_user_messages_in_a_row_belong_to_one_turn() -> None:
+    assert play(say("user"), say("user"), say("assistant")) == [(1, ()), (1, ()), (1, (1,))]
+
+
+def test_an_open_tool_call_keeps_the_turn_open_until_it_is_answered() -> None:
+    assert play(
+        say("user"),
+        say("assistant", calls=("a", "b")),
+        say("tool", answered="b"),
+        say("assistant"),
+        say("tool", answered="a"),
+        say("assistant"),
+    ) == [(1, ()), (1, ()), (1, ()), (1, ()), (1, ()), (1, (1,))]
+
+
+def test_a_result_without_a_call_id_answers_the_oldest_call() -> None:
+    assert play(say("user"), say("assistant", calls=("a",)), say("tool"), say("assistant"))[-1] == (1, (1,))
+
+
+def test_a_result_that_never_comes_does_not_keep_the_turn_open_for_good() -> None:
+    assert play(say("user"), say("assistant", calls=("lost",)), say("user"), say("assistant"))[-1] == (1, (1,))
+
+
+def test_late_messages_join_the_newest_turn_and_open_nothing() -> None:
+    assert play(say("user"), say("assistant"), say("tool", answered="x"), say("assistant"), say("system")) == [
+        (1, ()),
+        (1, (1,)),
+        (1, ()),
+        (1, ()),
+        (1, ()),
+    ]
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+def test_what_comes_before_any_turn_belongs_to_turn_0(role: str) -> None:
+    assert play(say(role)) == [(0, ())]
+
+
+def test_a_user_message_of_another_turn_id_closes_the_open_turn() -> None:
+    assert play(say("user", "t1"), say("user", "t1"), say("user", "t2"), say("user")) == [
+        (1, ()),
+        (1, ()),
+        (2, (1,)),
+        (2, ()),
+    ]
+
+
+def test_an_explicit_turn_id_closes_a_turn_that_has_none() -> None:
+    assert play(say("user"), say("user", "t2"))[-1] == (2, (1,))
+
+
+def test_an_assistant_may_open_a_turn_by_naming_it_and_closes_it_at_once() -> None:
+    assert play(say("assistant", "hello"), say("user"), say("assistant")) == [(1, (1,)), (2, ()), (2, (2,))]
+
+
+def test_an_assistant_with_the_id_of_the_closed_turn_joins_it() -> None:
+    assert play(say("user", "t1"), say("assistant", "t1"), say("assistant", "t1")) == [(1, ()), (1, (1,)), (1, ())]
+
+
+def test_an_assistant_of_another_turn_id_answers_the_open_turn() -> None:
+    assert play(say("user", "t1"), say("assistant", "t9"))[-1] == (1, (1,))
+
+
+def test_a_system_message_within_a_turn_leaves_it_open() -> None:
+    assert play(say("user"), say("system"), say("assistant")) == [(1, ()), (1, ()), (1, (1,))]
+
+
+def test_close_shuts_an_open_turn_once() -> None:
+    open_turn = advance(TurnState(), "user", "t1").state
+    shut = close(open_turn)
+    assert shut.closed == (1,)
+    assert shut.state == TurnState(turn_count=1, open_turn_id="t1", closed_turns=1)
+    assert close(shut.state) == Step(shut.state, 1, ())
+
+
+def test_a_turn_after_a_closed_one_has_the_next_number() -> None:
+    state = close(advance(TurnState(), "user").state).state
+    assert advance(state, "user").turn == 2
+
+
+@pytest.mark.parametrize(
+    ("extracted", "closed", "every", "final", "windows"),
+    [
+        (0, 4, 5, False, []),
+        (0, 5, 5, False, [(1, 5)]),
+        (0, 12, 5, False, [(1, 5), (6, 10)]),
+        (0, 12, 5, True, [(1, 5), (6, 10), (11, 12)]),
+        (10, 12, 5, True, [(11, 12)]),
+        (12, 12, 5, True, []),
+        (0, 0, 5, True, []),
+        (3, 8, 5, False, [(4, 8)]),
+        (0, 3, 1, False, [(1, 1), (2, 2), (3, 3)]),
+    ],
+)
+def test_extraction_windows(
+    extracted: int, closed: int, every: int, final: bool, windows: list[tuple[int, int]]
+) -> None:
+    assert extraction_windows(extracted, closed, every, final) == windows
+
+
+def test_a_window_holds_at_least_one_turn() -> None:
+    with pytest.raises(ValueError, match="every"):
+        extraction_windows(0, 5, 0, False)
