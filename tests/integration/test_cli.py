@@ -119,7 +119,7 @@ def test_single_processes_run_and_stop(stack: Stack, arguments: tuple[str, ...])
 def test_the_embedded_redis_in_the_foreground(tmp_path: Path) -> None:
     with Stack(tmp_path) as stack:
         other = tmp_path / "other"
-        process = stack.start("redis", command("redis"), **{"SIDESTREAM_DATA_DIR": str(other)})
+        process = stack.start("redis", command("redis"), SIDESTREAM_DATA_DIR=str(other))
         stack.wait(lambda: f"unix://{other}/redis/redis.sock" in process.log(), "it prints its address")
         process.send(signal.SIGTERM)
         assert process.wait() == 0
