@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 from pydantic import Field, ValidationError, model_validator
 
 from sidestream.errors import InvalidEvent
-from sidestream.event_base import Event
+from sidestream.event_base import Event as Event
 from sidestream.fieldtypes import (
     Content,
     Identifier,
