@@ -153,8 +153,9 @@ def _cut(text: str, size: int, both_ends: bool) -> str:
         return text
     if not both_ends:
         return text[:size]
-    half = size // 2
-    return f"{text[:half]}\n{text[len(text) - half :]}"
+    # With its joint no longer than `size`: who shortens step by step must get ahead with each.
+    half = max(0, size - 1) // 2
+    return f"{text[:half]} {text[len(text) - half :]}"
 
 
 def _chunks(tokens: Sequence[int]) -> Iterator[list[int]]:
