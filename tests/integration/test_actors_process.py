@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.fake_openai import FakeOpenAI, Hang
 from tests.stack import ROOT, Stack
 
 COMMAND = [sys.executable, "-m", "actors"]
@@ -176,3 +177,23 @@ def test_the_end_of_the_input_leaves_the_terminal(stack: Stack) -> None:
     terminal.expect("> ")
     terminal.type(CTRL_D)
     assert terminal.exit_code() == 0
+
+
+def test_ctrl_c_stops_a_reply_and_the_chat_goes_on(tmp_path: Path) -> None:
+    with FakeOpenAI() as server:
+        server.script(Hang())
+        with Stack(tmp_path, chat_provider="openai", chat_base_url=server.url, chat_model="test") as stack:
+            terminal = Terminal(stack)
+            terminal.expect("> ")
+            terminal.type("Think hard.\n")
+            server.wait_for(1, path="chat", deadline=30)
+            terminal.type(CTRL_C)
+            terminal.expect("(stopped;")
+            terminal.type("Hello?\n")
+            terminal.expect("You said: Hello?")
+            assert [m["content"] for m in server.requests("chat")[-1].body["messages"][-2:]] == [
+                "Think hard.",
+                "Hello?",
+            ]
+            terminal.type(CTRL_D)
+            assert terminal.exit_code() == 0
