@@ -121,7 +121,7 @@ def test_nothing_is_left_for_later() -> None:
     for path in source.files():
         if path.suffix in {".py", ".sql", ".md", ".toml", ".yml", ".yaml", ""} and path.name != "LICENSE":
             for number, line in enumerate(source.text(path).splitlines(), 1):
-                if LEFTOVER.search(line):
+                if LEFTOVER.search(line.partition("#")[2] if path.suffix == ".py" else line):
                     marked.append(f"{path}:{number}")
     assert marked == []
 
