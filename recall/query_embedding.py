@@ -86,6 +86,7 @@ class QueryEmbedder:
         done, _ = await asyncio.wait({flight}, timeout=self._timeout)
         if done and not flight.cancelled():
             return flight.result()
+        _log.warning("query_not_embedded", model=self.model, error=f"late: not there within {self._timeout:g} s")
         return QueryVector(None, Degraded("query_embedding", f"not there within {self._timeout:g} s"))
 
     async def aclose(self) -> None:

@@ -16,6 +16,7 @@ from recall.query_embedding import QueryEmbedder
 from recall.results import ContextResult, EventStatus, Lag, SearchResult
 from recall.search import SEARCHED, Query, search_store, search_tail
 from recall.tail import TailRead, TailReader
+from recall.troubles import Troubles
 from recall.window import not_stored, weave
 from sidestream.keys import Keys
 from store import sessions
@@ -50,6 +51,7 @@ class Reader:
             embedder: None to search by words alone.
         """
         self.options = options
+        self.troubles = Troubles()
         self._db = db
         self._client = client
         self._embedder = embedder
@@ -89,7 +91,9 @@ class Reader:
         except StoreError as error:
             degraded = [*degraded, _store_note(error)]
             result = SearchResult(search_tail(wanted, pending, now), [], Lag(tail.unread))
-        return replace(result, degraded=[*_notes(tail), *degraded, *result.degraded])
+        result = replace(result, degraded=[*_notes(tail), *degraded, *result.degraded])
+        self.troubles.seen(result.degraded, _asked(vector))
+        return result
 
     async def build_context(
         self,
@@ -131,6 +135,7 @@ class Reader:
             degraded=[*_notes(tail), *degraded, *parts.degraded],
             lag=replace(parts.lag, unread=tail.unread),
         )
+        self.troubles.seen(parts.degraded, _asked(vector))
         budget = plan(model_window or self.options.chat_window, self.options.shares, tokens=tokens)
         return build(parts, runtime=runtime, budget=budget, options=self.options, corrector=corrector)
 
@@ -229,6 +234,11 @@ class Reader:
 
 async def _nothing() -> tuple[None, list[Degraded]]:
     return None, []
+
+
+def _asked(vector: QuerySpace | None) -> tuple[str, ...]:
+    """The parts that a read needed; vectors only once there was a query to compare them with."""
+    return ("tail", "store") if vector is None else ("tail", "store", "query_embedding", "vectors")
 
 
 def _notes(tail: TailRead) -> list[Degraded]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import fakeredis
 import pytest
+from structlog.testing import capture_logs
 
 from memory.types import Scope, StoredMessage
 from recall.database import ReadDatabase
@@ -177,6 +178,22 @@ async def test_a_user_sees_their_own_sessions(known: Memory) -> None:
     await known.store("one")
     await known.store("two", Scope("bob", session_id="s9"))
     assert [row.session_id for row in await known.reader.sessions(Scope("ann"), 10)] == ["s1"]
+
+
+async def test_troubles_are_counted_and_logged_when_they_change(tmp_path: Path) -> None:
+    reader = without_store(tmp_path, fakeredis.FakeAsyncRedis())
+    with capture_logs() as logs:
+        for _ in range(3):
+            await reader.search(ANN, "kettle")
+        open_database(tmp_path / "late.db").close()
+        await reader.search(ANN, "kettle")
+    assert reader.troubles.counts == {"store": 3, "query_embedding": 4}
+    assert [(entry["event"], entry["part"]) for entry in logs] == [
+        ("read_degraded", "query_embedding"),
+        ("read_degraded", "store"),
+        ("read_healed", "store"),
+    ]
+    await reader.aclose()
 
 
 def test_weaving_keeps_both_orders() -> None:
