@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any
-from uuid import uuid4
 
 import httpx
 
@@ -13,13 +12,10 @@ from llm.http import parse_object
 from llm.openai_wire import StreamReader, read_reply
 from llm.ports import ChatDelta, ChatMessage, ChatReply
 from llm.sse import SseParser
+from sidestream.ids import new_id
 
 _PATH = "/chat/completions"
 _END = "[DONE]"
-
-
-def _hex_id() -> str:
-    return uuid4().hex
 
 
 class OpenAIChat:
@@ -36,7 +32,7 @@ class OpenAIChat:
         connection: Connection,
         *,
         limit_field: str = "max_tokens",
-        ids: Callable[[], str] = _hex_id,
+        ids: Callable[[], str] = new_id,
     ) -> None:
         self._connection = connection
         self._limit_field = limit_field

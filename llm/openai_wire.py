@@ -126,7 +126,7 @@ class _Calls:
         if any(not draft.name for draft in self._drafts):
             raise BadReply("a tool call has no name", repr(self._drafts))
         return tuple(
-            ToolCall(draft.id or f"call_{self._ids()}", draft.name, "".join(draft.arguments) or "{}")
+            ToolCall(draft.id or f"call_{self._ids().replace('-', '')}", draft.name, "".join(draft.arguments) or "{}")
             for draft in self._drafts
         )
 
