@@ -22,7 +22,7 @@ test: setup ## all suites, crash suite included, with the coverage floor (under 
 
 .PHONY: test-fast
 test-fast: setup ## the quick suites (under 2 minutes)
-	@$(BIN)/python -m pytest -q -n 2 -m "not slow" tests/unit tests/contract tests/properties tests/house
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" tests/unit tests/contract tests/properties tests/house
 
 .PHONY: check
 check: setup ## lint, format, types, layers
