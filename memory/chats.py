@@ -5,7 +5,7 @@ makes the same events for the same messages.
 """
 
 import hashlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -26,9 +26,23 @@ class _Session:
     """What is known of a session while its messages are read."""
 
     user_id: str | None
-    seen: Counter[str] = field(default_factory=Counter)
+    seen: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     last_ts: float | None = None
     last_line: int = 0
+
+    def key(self, data: Mapping[str, Any], said: str) -> str:
+        """A message's own id, else one made of what it says. A second message with the same gets a number."""
+        digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+        given = data.get("id")
+        if isinstance(given, str | int) and not isinstance(given, bool) and str(given):
+            earlier, key = self.seen[str(given)], str(given)
+            if digest in earlier:
+                # The same message once more, and not another one that says the same.
+                return key if earlier[0] == digest else f"{key}~{earlier.index(digest) + 1}"
+        else:
+            earlier, key = self.seen[digest], digest
+        earlier.append(digest)
+        return key if len(earlier) == 1 else f"{key}~{len(earlier)}"
 
 
 class _Reader:
@@ -49,9 +63,10 @@ class _Reader:
             role = role_of(data)
             content, meta = content_of(role, data)
             ts = time_of(data, default_ts)
-            session = self.sessions.setdefault(session_id, _Session(user_id))
+            session = self.sessions.get(session_id) or _Session(user_id)
+            key = session.key(data, "\x1f".join((role, str(data.get("name") or ""), repr(ts), content)))
             event = Message(
-                id=self._event_id(session_id, session, data, role, content, ts),
+                id=f"{session_id}/{key}",
                 session_id=session_id,
                 user_id=session.user_id,
                 namespace=self.namespace,
@@ -62,40 +77,26 @@ class _Reader:
             )
         except (ValidationError, ValueError, OverflowError) as error:
             return line, BadLine(line, reason(error))
+        self.sessions[session_id] = session
         session.last_line = line
         session.last_ts = ts if ts is not None else session.last_ts
         return line, event
 
-    def _event_id(
-        self,
-        session_id: str,
-        session: _Session,
-        data: Mapping[str, Any],
-        role: str,
-        content: str,
-        ts: float | None,
-    ) -> str:
-        given = data.get("id")
-        if isinstance(given, str | int) and not isinstance(given, bool) and str(given):
-            key = str(given)
-        else:
-            said = "\x1f".join((role, str(data.get("name") or ""), "" if ts is None else repr(ts), content))
-            key = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-        session.seen[key] += 1
-        times = session.seen[key]
-        return f"{session_id}/{key}" if times == 1 else f"{session_id}/{key}~{times}"
-
     def endings(self) -> Iterator[Item]:
         """The end of every session, in the order in which they began."""
         for session_id, session in self.sessions.items():
-            event = SessionEnded(
-                id=f"{session_id}/ended",
-                session_id=session_id,
-                user_id=session.user_id,
-                namespace=self.namespace,
-                ts=None if session.last_ts is None else to_datetime(session.last_ts),
-            )
-            yield session.last_line, event
+            try:
+                event = SessionEnded(
+                    id=f"{session_id}/ended",
+                    session_id=session_id,
+                    user_id=session.user_id,
+                    namespace=self.namespace,
+                    ts=None if session.last_ts is None else to_datetime(session.last_ts),
+                )
+            except ValidationError as error:
+                yield session.last_line, BadLine(session.last_line, f"end of session: {reason(error)}")
+            else:
+                yield session.last_line, event
 
 
 def parse_chats(

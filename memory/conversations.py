@@ -56,7 +56,7 @@ def conversation_events(
             times[session] = times.get(session) if event.ts is None else event.ts.timestamp()
             yield line, event
         if last[session] == number and session in times:
-            yield line, _ended(dialogue, session, times[session])
+            yield line, _ended(line, dialogue, session, times[session])
 
 
 def _turn_event(dialogue: _Dialogue, turn: Mapping[str, Any], *, opening: bool) -> Message:
@@ -81,11 +81,14 @@ def _turn_event(dialogue: _Dialogue, turn: Mapping[str, Any], *, opening: bool) 
     )
 
 
-def _ended(dialogue: _Dialogue, session: str, ts: float | None) -> SessionEnded:
-    return SessionEnded(
-        id=f"{session}/ended",
-        session_id=session,
-        user_id=dialogue.owner,
-        namespace=dialogue.namespace,
-        ts=None if ts is None else to_datetime(ts),
-    )
+def _ended(line: int, dialogue: _Dialogue, session: str, ts: float | None) -> SessionEnded | BadLine:
+    try:
+        return SessionEnded(
+            id=f"{session}/ended",
+            session_id=session,
+            user_id=dialogue.owner,
+            namespace=dialogue.namespace,
+            ts=None if ts is None else to_datetime(ts),
+        )
+    except ValidationError as error:
+        return BadLine(line, f"end of session: {reason(error)}")

@@ -49,7 +49,7 @@ def parse_summary(text: str, *, max_words: int = 40, max_chars: int = 50) -> Sum
         body = body.removeprefix("```").removesuffix("```").removeprefix("json").strip()
     try:
         data = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadSummary(f"not JSON: {error}") from error
     if not isinstance(data, dict) or set(data) != {"summary", "confidence"}:
         raise BadSummary('not an object with exactly "summary" and "confidence"')

@@ -112,8 +112,9 @@ def test_cut_middle(text: str, limit: int, cut: str) -> None:
         [{"id": "a"}],
         [{"id": "", "function": {"name": "f"}}],
         [{"id": 1, "function": {"name": "f"}}],
-    ]
-    + [[{"id": "a", "function": {"name": 2}}], {"id": "a"}],
+        [{"id": "a", "function": {"name": 2}}],
+        {"id": "a"},
+    ],
 )
 def test_malformed_calls_are_no_calls(calls: Any) -> None:
     assert tool_calls({"tool_calls": calls}) == []

@@ -1,5 +1,7 @@
 """Fusion of the search arms and the fallback without vectors."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from memory.ranking import (
@@ -7,6 +9,7 @@ from memory.ranking import (
     DENSE_WEIGHT,
     DENSE_WEIGHT_ZH,
     Key,
+    Scored,
     dense_weight,
     fuse,
     keyword_score,
@@ -22,8 +25,8 @@ def found(**scores: float) -> list[Candidate]:
     return [Candidate("message", int(name[1:]), score) for name, score in scores.items()]
 
 
-def ids(scored: list[int] | object) -> list[int]:
-    return [item.id for item in scored]  # type: ignore[attr-defined] # a list of Scored
+def ids(scored: Sequence[Scored]) -> list[int]:
+    return [item.id for item in scored]
 
 
 def test_agreement_of_both_arms_comes_first() -> None:

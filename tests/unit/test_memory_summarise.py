@@ -175,8 +175,12 @@ def test_names_numbers_and_rare_words_weigh_more_than_everyday_ones() -> None:
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [("word " * 40, None), ("word " * 41, "41 words long; at most 40 are allowed"), ("茶" * 50, None)]
-    + [("茶" * 51, "51 characters long; at most 50 are allowed")],
+    [
+        ("word " * 40, None),
+        ("word " * 41, "41 words long; at most 40 are allowed"),
+        ("茶" * 50, None),
+        ("茶" * 51, "51 characters long; at most 50 are allowed"),
+    ],
 )
 def test_length_problem(content: str, problem: str | None) -> None:
     assert length_problem(content) == problem
