@@ -16,7 +16,7 @@ except ImportError:  # the wheel does not exist for every platform
 
 BUSY_POLL = 0.0005
 _SYNCHRONOUS = {"NORMAL": 1, "FULL": 2}
-_CACHE_KIB = 16 * 1024
+_CACHE_KIB = 32 * 1024
 _STATEMENTS = 256
 
 

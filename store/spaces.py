@@ -77,7 +77,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING vec0 (
     kind INTEGER,
     session_pk INTEGER,
     bits bit[{dimensions}],
-    chunk_size=32
+    chunk_size=16
 );
 CREATE TABLE IF NOT EXISTS {table}_floats (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT
 """

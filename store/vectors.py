@@ -95,7 +95,7 @@ def knn(
             "query": query,
             "space_id": space.id,
             "k": k,
-            "wide": min(max(RESCORED, 8 * k), MAX_K),
+            "wide": min(max(RESCORED, 4 * k), MAX_K),
             "kinds": json.dumps(kind_codes.codes(kinds)),
             "scope_id": narrowed.scope_id,
             "session_pk": narrowed.session_pk,

@@ -70,7 +70,7 @@ CREATE TABLE main_messages (
 ) STRICT;
 CREATE INDEX main_messages_by_event ON main_messages (event_id);
 CREATE INDEX main_messages_by_turn ON main_messages (session_pk, turn);
-CREATE INDEX main_messages_by_scope ON main_messages (scope_id, occurred_at);
+CREATE INDEX main_messages_by_scope ON main_messages (scope_id);
 
 CREATE TABLE subagent_runs (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -302,11 +302,14 @@ CREATE TABLE leases (
     expires_at REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Terms are made in Python (memory/terms.py). `scope` holds one term, so that a search never leaves its scope.
+-- Terms are made in Python (memory/terms.py); of what stands in them `ascii` changes nothing. `scope` holds one term, so
+-- that a search never leaves its scope.
 -- rowid is 4 * id + kind: 0 a message, 1 a summary, 2 a fact.
 CREATE VIRTUAL TABLE memory_fts USING fts5 (
-    scope, terms, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 0", detail = full
+    scope, terms, content = '', contentless_delete = 1, tokenize = 'ascii', detail = full
 );
+-- A consumer's batch fits into memory whole, so that it becomes one segment.
+INSERT INTO memory_fts (memory_fts, rank) VALUES ('hashsize', 8388608);
 
 CREATE VIEW dialogue_buffer AS
 SELECT m.* FROM main_messages AS m JOIN sessions AS s ON s.id = m.session_pk WHERE m.turn > s.extracted_turn;

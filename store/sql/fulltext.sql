@@ -35,3 +35,17 @@ WHERE memory_fts MATCH :match AND rowid % 4 IN (SELECT value FROM json_each(:kin
 END
 ORDER BY score DESC
 LIMIT :limit
+
+-- name: fulltext_sample_start
+-- Where the newest messages of a large scope begin; none in a small one.
+SELECT id FROM main_messages WHERE scope_id = :scope_id ORDER BY id DESC LIMIT 1 OFFSET :sample
+
+-- name: fulltext_frequencies
+-- How many of these hold each term; the lower bound lets the index skip all that is older.
+SELECT (SELECT count(*) FROM memory_fts WHERE memory_fts MATCH j.value AND rowid > :start)
+FROM json_each(:matches) AS j
+ORDER BY j.key
+
+-- name: fulltext_scope_size
+-- The sessions know how many messages they have.
+SELECT coalesce(sum(message_count), 0) FROM sessions WHERE scope_id = :scope_id
