@@ -1,0 +1,69 @@
+"""Commands that run one process in the foreground, and how commands fail."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.commands import alone, command
+from tests.stack import Stack
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    with Stack(tmp_path) as stack:
+        yield stack
+
+
+@pytest.mark.parametrize("arguments", [("worker", "ingest"), ("worker", "tasks"), ("beat",)])
+def test_single_processes_run_and_stop(stack: Stack, arguments: tuple[str, ...]) -> None:
+    role = {"ingest": "consumer", "tasks": None, "beat": "beat"}[arguments[-1]]
+    process = stack.start("one", command(*arguments))
+    if role is None:
+        stack.wait(lambda: "tasks@" in process.log() and "ready" in process.log(), "the worker is ready")
+    else:
+        stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat(role)), "it shows that it lives")
+    assert process.stop() == 0
+
+
+def test_the_embedded_redis_in_the_foreground(tmp_path: Path) -> None:
+    with Stack(tmp_path) as stack:
+        other = tmp_path / "other"
+        process = stack.start("redis", command("redis"), SIDESTREAM_DATA_DIR=str(other))
+        stack.wait(lambda: f"unix://{other}/redis/redis.sock" in process.log(), "it prints its address")
+        process.send(signal.SIGTERM)
+        assert process.wait() == 0
+        assert not (other / "redis" / "redis.sock").exists()
+
+
+def test_migrate_says_the_schema(tmp_path: Path) -> None:
+    done = alone(tmp_path / "data", "migrate")
+    assert done.returncode == 0
+    assert "schema 1" in done.stdout
+
+
+def test_a_wrong_setting_is_one_line_with_its_exit_code(tmp_path: Path) -> None:
+    done = alone(tmp_path, "status", api_port="many")
+    assert done.returncode == 3
+    assert done.stderr.startswith("Error: api_port:")
+    unknown = alone(tmp_path, "status", colour="red")
+    assert unknown.returncode == 3
+    assert "SIDESTREAM_COLOUR" in unknown.stderr
+
+
+def test_serve_refuses_to_be_exposed_without_a_key(tmp_path: Path) -> None:
+    exposed = alone(tmp_path, "serve", api_host="0.0.0.0")
+    assert exposed.returncode == 3
+    assert "SIDESTREAM_API_KEY" in exposed.stderr
+    assert "Traceback" not in exposed.stderr
+
+
+def test_serve_refuses_a_taken_port(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = alone(tmp_path, "serve", api_port=str(taken.getsockname()[1]))
+    assert done.returncode == 5
+    assert "is taken" in done.stderr
