@@ -2,6 +2,7 @@
 that is fetched. Order, acknowledgement and recovery are the consumer's own; only the reading is ahead."""
 
 import threading
+import time
 from collections.abc import Callable
 
 from config.logging import get_logger
@@ -12,6 +13,9 @@ from workers.stream import Entry, EventStream, Read
 from workers.writing import BatchWriter
 
 log = get_logger("pipeline")
+
+# An analyst that died may die again at once; batches go on without one meanwhile.
+_PAUSE = 30.0
 
 
 class Pipeline:
@@ -25,16 +29,19 @@ class Pipeline:
         clock: Callable[[], float],
         between: Callable[[], None],
         stop: threading.Event,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream = stream
         self._analyst = analyst
         self._clock = clock
         self._between = between
         self._stop = stop
+        self._monotonic = monotonic
+        self._not_before = 0.0
 
     def wanted(self, entries: list[Entry]) -> bool:
         """The batch is full, so that more is likely to wait, and the analyst is up."""
-        if len(entries) < self._stream.count:
+        if len(entries) < self._stream.count or self._monotonic() < self._not_before:
             return False
         try:
             return self._analyst.ready()
@@ -83,4 +90,5 @@ class Pipeline:
 
     def _give_up(self, error: Exception) -> None:
         log.warning("analyst_gone", reason=f"{type(error).__name__}: {error}")
+        self._not_before = self._monotonic() + _PAUSE
         self._analyst.close()
