@@ -111,7 +111,7 @@ class Transport:
             headers=headers,
             verify=self._verify,
             # A proxy of the environment cannot reach what listens on our own loopback.
-            trust_env=not _is_loopback(self._endpoint.url),
+            trust_env=not is_loopback(self._endpoint.url),
         )
 
     @asynccontextmanager
@@ -195,7 +195,8 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether `url` is on this machine itself."""
     host = httpx.URL(url).host
     if host == "localhost":
         return True

@@ -89,7 +89,7 @@ class OpenAIChat:
         body = await self._connection.transport.post(_PATH, payload)
         return read_reply(body, self.name, self._ids)
 
-    async def _stream_once(self, payload: dict[str, Any]) -> AsyncGenerator[ChatDelta, None]:
+    async def _stream_once(self, payload: dict[str, Any]) -> AsyncGenerator[ChatDelta | None, None]:
         if self._asks_usage:
             counted = {**payload, "stream_options": {"include_usage": True}}
             try:
@@ -106,7 +106,8 @@ class OpenAIChat:
             async for delta in deltas:
                 yield delta
 
-    async def _read(self, payload: dict[str, Any]) -> AsyncGenerator[ChatDelta, None]:
+    async def _read(self, payload: dict[str, Any]) -> AsyncGenerator[ChatDelta | None, None]:
+        """The pieces; None for an event that says nothing aloud, such as a part of a tool call or of reasoning."""
         async with self._connection.transport.stream(_PATH, payload) as response:
             if response.headers.get("content-type", "").startswith("application/json"):
                 reply = read_reply(parse_object(await response.aread()), self.name, self._ids)
@@ -116,12 +117,12 @@ class OpenAIChat:
             reader = StreamReader(self.name, self._ids)
             async with aclosing(_texts(response, reader)) as texts:
                 async for text in texts:
-                    yield ChatDelta(text=text)
+                    yield ChatDelta(text=text) if text else None
         yield ChatDelta(final=reader.reply())
 
 
 async def _texts(response: httpx.Response, reader: StreamReader) -> AsyncGenerator[str, None]:
-    """The text of each event up to the end mark.
+    """The text of each event up to the end mark, empty where an event says nothing.
 
     Raises:
         CutStream: the stream ended before the answer did.
@@ -132,8 +133,7 @@ async def _texts(response: httpx.Response, reader: StreamReader) -> AsyncGenerat
             if data.strip() == _END:
                 break
             begun = True
-            if text := reader.feed(data):
-                yield text
+            yield reader.feed(data)
         else:
             if not reader.finished:
                 raise CutStream("the stream ended in the middle of the answer")

@@ -94,8 +94,11 @@ class Guard:
                 await self._back_off(error, tried, deadline)
         raise AssertionError("unreachable")
 
-    async def stream(self, attempt: Callable[[], AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
-        """The pieces of `attempt`, tried again only while none was delivered. Errors as in `call`."""
+    async def stream(self, attempt: Callable[[], AsyncGenerator[T | None, None]]) -> AsyncGenerator[T, None]:
+        """The pieces of `attempt`, tried again only while none was delivered. Errors as in `call`.
+
+        A None is a sign of life: it starts the time limit anew and is not handed on.
+        """
         deadline = self._clock() + self._limits.total
         for tried in count():
             delivered = False
@@ -113,7 +116,7 @@ class Guard:
                 await pieces.aclose()
 
     async def _pieces(
-        self, attempt: Callable[[], AsyncGenerator[T, None]], deadline: float, *, retry: bool
+        self, attempt: Callable[[], AsyncGenerator[T | None, None]], deadline: float, *, retry: bool
     ) -> AsyncGenerator[T, None]:
         ticket = await self._admit(deadline)
         with self._judged(ticket, retry=retry):
@@ -127,7 +130,8 @@ class Guard:
                             piece = await anext(source)
                         except StopAsyncIteration:
                             return
-                    yield piece
+                    if piece is not None:
+                        yield piece
                     limit = self._limits.timeout
             finally:
                 await source.aclose()
@@ -142,18 +146,24 @@ class Guard:
             RateLimited: the wait would be longer than the time left.
             CircuitOpen: the provider is not to be asked now.
         """
-        bucket, breaker = self._provider.bucket, self._provider.breaker
-        if breaker.state is not CircuitState.OPEN:
-            patience = deadline - self._clock()
-            wait = bucket.reserve(patience)
-            if wait > patience:
-                raise RateLimited(f"the rate limit of {self._provider.url} is used up", retry_after=wait)
-            if wait > 0:
-                await self._sleep(wait)
-        admitted = breaker.admit()
+        if self._provider.breaker.state is not CircuitState.OPEN:
+            await self._take_turn(deadline - self._clock())
+        admitted = self._provider.breaker.admit()
         if isinstance(admitted, Ticket):
             return admitted
         raise CircuitOpen(f"{self._provider.url} failed too often of late", retry_after=admitted)
+
+    async def _take_turn(self, patience: float) -> None:
+        bucket = self._provider.bucket
+        wait = bucket.reserve(patience)
+        if wait > patience:
+            raise RateLimited(f"the rate limit of {self._provider.url} is used up", retry_after=wait)
+        if wait > 0:
+            try:
+                await self._sleep(wait)
+            except asyncio.CancelledError:
+                bucket.refund()
+                raise
 
     @contextmanager
     def _judged(self, ticket: Ticket, *, retry: bool) -> Iterator[None]:

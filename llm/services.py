@@ -65,13 +65,13 @@ def choose(settings: Settings, use: Use) -> Chosen | None:
     the `..._API_KEY` of chat or embedding to that use's service.
 
     Raises:
-        InvalidSettings: the base URL is none, or a key is set without saying where it belongs.
+        InvalidSettings: the base URL or a key cannot be one, or a key is set without saying where it belongs.
     """
     base = settings.chat_base_url if use == "chat" else settings.embed_base_url
-    own_key = _secret(settings.chat_api_key if use == "chat" else settings.embed_api_key)
+    own_key = _key(settings, "chat_api_key" if use == "chat" else "embed_api_key")
     by_host = {
-        httpx.URL(SILICONFLOW.url).host: (SILICONFLOW, _secret(settings.siliconflow_api_key)),
-        httpx.URL(OPENAI.url).host: (OPENAI, _secret(settings.openai_api_key)),
+        httpx.URL(SILICONFLOW.url).host: (SILICONFLOW, _key(settings, "siliconflow_api_key")),
+        httpx.URL(OPENAI.url).host: (OPENAI, _key(settings, "openai_api_key")),
     }
     if base and base.strip():
         url = _checked(base, use)
@@ -96,5 +96,10 @@ def _checked(base: str, use: Use) -> httpx.URL:
     return url
 
 
-def _secret(value: SecretStr | None) -> str | None:
-    return value.get_secret_value().strip() or None if value is not None else None
+def _key(settings: Settings, name: str) -> str | None:
+    value: SecretStr | None = getattr(settings, name)
+    key = value.get_secret_value().strip() if value is not None else ""
+    # It would fail as a header later, with the key in the message.
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise InvalidSettings(f"SIDESTREAM_{name.upper()} holds a character that no key has")
+    return key or None

@@ -111,6 +111,9 @@ def test_a_summary_model_alone_is_enough_at_a_base_url() -> None:
         ({"chat_base_url": "http://host:port/v1"}, "SIDESTREAM_CHAT_BASE_URL"),
         ({"embed_base_url": "ftp://host/v1"}, "SIDESTREAM_EMBED_BASE_URL"),
         ({"summary_model": "m"}, "SIDESTREAM_SUMMARY_MODEL"),
+        ({"openai_api_key": "sk-a\nb"}, "SIDESTREAM_OPENAI_API_KEY"),
+        ({"siliconflow_api_key": "sk-ключ"}, "SIDESTREAM_SILICONFLOW_API_KEY"),
+        ({"chat_base_url": OPENAI, "chat_api_key": "two keys"}, "SIDESTREAM_CHAT_API_KEY"),
     ],
 )
 def test_what_is_missing_is_named(settings: dict[str, Any], named: str) -> None:

@@ -29,6 +29,13 @@ def test_who_will_not_wait_takes_no_place() -> None:
     assert bucket.reserve(5) == pytest.approx(1)
 
 
+def test_a_place_given_back_is_free_again() -> None:
+    bucket = TokenBucket(60, burst=1, clock=FakeTime().clock)
+    assert bucket.reserve(0) == 0
+    bucket.refund()
+    assert bucket.reserve(0) == 0
+
+
 def test_a_pause_holds_for_all() -> None:
     time = FakeTime()
     bucket = TokenBucket(600, clock=time.clock)

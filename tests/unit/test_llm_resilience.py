@@ -20,7 +20,7 @@ from llm.errors import (
     Unauthorised,
     Unreachable,
 )
-from llm.resilience import Attempted
+from llm.resilience import Attempted, Guard, Limits
 from tests.unit.llm_support import bench
 
 
@@ -134,6 +134,25 @@ async def test_a_wait_beyond_the_time_left_is_refused_and_nothing_sent() -> None
     assert len(b.attempts) == 1
 
 
+async def test_who_stops_waiting_for_the_rate_limit_gives_the_place_back() -> None:
+    b = bench(per_minute=60, burst=1)
+    await b.guard.call(failing())
+    waiting, never = asyncio.Event(), asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waiting.set()
+        await never.wait()
+
+    impatient = Guard(b.provider, Limits(10, 60, 0), clock=b.time.clock, sleep=sleep)
+    task = asyncio.create_task(impatient.call(failing()))
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await b.guard.call(failing())
+    assert b.time.slept == pytest.approx([1.0])
+
+
 async def test_an_open_circuit_sends_nothing_then_one_probe_heals_it() -> None:
     b = bench(retries=0, failures=2, reset=30)
     for _ in range(2):
@@ -185,11 +204,11 @@ async def test_a_cancelled_probe_is_given_back() -> None:
     assert await b.guard.call(failing()) == "done"
 
 
-def pieces(*runs: list[str | Exception]) -> Callable[[], AsyncGenerator[str, None]]:
+def pieces(*runs: list[str | Exception | None]) -> Callable[[], AsyncGenerator[str | None, None]]:
     """The first call plays the first run, and so on."""
     queue = list(runs)
 
-    async def attempt() -> AsyncGenerator[str, None]:
+    async def attempt() -> AsyncGenerator[str | None, None]:
         for piece in queue.pop(0):
             if isinstance(piece, Exception):
                 raise piece
@@ -219,13 +238,33 @@ async def test_a_stream_that_falls_silent_times_out() -> None:
     b = bench(timeout=0.02)
     never = asyncio.Event()
 
-    async def attempt() -> AsyncGenerator[str, None]:
+    async def attempt() -> AsyncGenerator[str | None, None]:
         yield "a"
         await never.wait()
 
     with pytest.raises(Timeout):
         async for _ in b.guard.stream(attempt):
             pass
+
+
+async def test_signs_of_life_hold_the_time_limit_off_and_are_not_handed_on() -> None:
+    b = bench(timeout=0.2)
+    loop = asyncio.get_running_loop()
+
+    async def attempt() -> AsyncGenerator[str | None, None]:
+        until = loop.time() + 0.5
+        while loop.time() < until:
+            await asyncio.sleep(0.01)
+            yield None
+        yield "a"
+
+    assert [piece async for piece in b.guard.stream(attempt)] == ["a"]
+
+
+async def test_a_stream_that_has_only_shown_life_is_tried_again() -> None:
+    b = bench()
+    heard = [p async for p in b.guard.stream(pieces([None, ServerError("s")], [None, "a"]))]
+    assert heard == ["a"]
 
 
 async def test_closing_a_stream_early_closes_its_source_and_frees_the_probe() -> None:
@@ -235,7 +274,7 @@ async def test_closing_a_stream_early_closes_its_source_and_frees_the_probe() ->
     b.time.now += 30
     closed = asyncio.Event()
 
-    async def attempt() -> AsyncGenerator[str, None]:
+    async def attempt() -> AsyncGenerator[str | None, None]:
         try:
             yield "a"
             yield "b"
