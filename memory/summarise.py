@@ -24,7 +24,7 @@ _LONGEST_WORD = 15
 _LEAD = 25.0
 """Words or characters into a message after which a clause weighs half: what matters is said early."""
 
-_OWN_WEIGHT = 1.5
+_OWN_WEIGHT = 2.0
 _OWN = re.compile(r"\b(?:I|my|we|our)\b|我|咱们")
 
 
