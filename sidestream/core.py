@@ -16,7 +16,7 @@ from sidestream.flat import digest_of, format_time
 from sidestream.keys import Keys
 from sidestream.logs import get_logger
 from sidestream.receipts import Receipt
-from sidestream.redis_client import is_away
+from sidestream.redis_client import ConnectionLost, is_away
 from sidestream.script import Command, Prepared, PublishScript
 from sidestream.spool import Spool, Waiting
 
@@ -116,7 +116,7 @@ class PublisherCore:
         if not self.spooled:
             for batch in _batches(events):
                 self._fault("publish:before_redis")
-                ids, error = self._script.entry_ids((yield Send(self._script.commands(batch))))
+                ids, error = yield from self._send(batch)
                 receipts += [Receipt(event.id, entry) for event, entry in zip(batch, ids, strict=False)]
                 if error is not None:
                     break
@@ -149,12 +149,20 @@ class PublisherCore:
         ids: list[str] = []
         error: Exception | None = None
         if waiting.events:
-            ids, error = self._script.entry_ids((yield Send(self._script.commands(waiting.events))))
+            ids, error = yield from self._send(waiting.events)
             self._fault("replay:after_redis")
         failed: PublishError | None = yield Call(lambda: spool.done(waiting, len(ids)))
         if error is None and failed is None and not spool.pending:
             log.info("spool_drained", folder=spool.directory)
         return error or failed
+
+    def _send(self, events: Sequence[Prepared]) -> Steps[tuple[list[str], Exception | None]]:
+        commands = self._script.commands(events)
+        ids, error = self._script.entry_ids((yield Send(commands)))
+        if isinstance(error, ConnectionLost) and not ids:
+            # The server may only have restarted since the last time; receipts make the repeat harmless.
+            ids, error = self._script.entry_ids((yield Send(commands)))
+        return ids, error
 
     def _spool(self, events: Sequence[Prepared], error: Exception | None) -> Steps[PublishError | None]:
         if error is not None and not is_away(error):

@@ -40,7 +40,7 @@ class Event(BaseModel):
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         cls.DEFAULTS = {
-            name: field.get_default(call_default_factory=True)
+            name: field.get_default(call_default_factory=True, validated_data={})
             for name, field in cls.model_fields.items()
             if name != "type" and not field.is_required()
         }

@@ -7,6 +7,9 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+ConnectionLost = exceptions.ConnectionError
+"""There is no connection, or it broke; a timeout is another error."""
+
 # Error codes with which a server says "not now"; a retry of the same command can pass.
 _AWAY_CODES = (
     "OOM",
@@ -45,12 +48,12 @@ def is_away(error: Exception) -> bool:
 
 
 def open_client(url: str, timeout: float) -> "redis.Redis":
-    """A client that waits `timeout` seconds for an answer and reconnects once, to a server that restarted."""
-    once = Retry(NoBackoff(), 1, supported_errors=(exceptions.ConnectionError,))
-    return redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=once)
+    """A client that waits `timeout` seconds for an answer and tries nothing twice; the publisher does that."""
+    never = Retry(NoBackoff(), 0)
+    return redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=never)
 
 
 def open_async_client(url: str, timeout: float) -> "redis.asyncio.Redis":
     """As `open_client`, asynchronous."""
-    once = AsyncRetry(NoBackoff(), 1, supported_errors=(exceptions.ConnectionError,))
-    return redis.asyncio.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=once)
+    never = AsyncRetry(NoBackoff(), 0)
+    return redis.asyncio.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=never)
