@@ -23,7 +23,7 @@ def process_alive(owner: str) -> bool:
     if host != socket.gethostname() or not pid.isdigit():
         return True
     found = start_time(int(pid))
-    return found is not None and started in (found, "unknown")
+    return found is not None and (found == started or "unknown" in (found, started))
 
 
 def start_time(pid: int) -> str | None:
@@ -39,9 +39,11 @@ def start_time(pid: int) -> str | None:
 
 
 def _start_time_by_ps(pid: int) -> str | None:
-    answer = subprocess.run(
-        ["ps", "-o", "state=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False, timeout=5
-    )
+    asked = ["ps", "-o", "state=,lstart=", "-p", str(pid)]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
     state, _, started = answer.stdout.strip().partition(" ")
     if not started or state.startswith("Z"):
         return None
