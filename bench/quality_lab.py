@@ -250,10 +250,10 @@ def speed(data: DataSet) -> None:
 
 
 def _timed(rule: Callable[[str], object], texts: Sequence[str]) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     for text in texts:
         rule(text)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def main() -> None:

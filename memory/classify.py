@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 from sidestream.fieldtypes import MsgType
 
-_FLAGS = re.IGNORECASE
-
 
 class _Rule(NamedTuple):
-    """Patterns for English and Chinese, and the words (in lower case) that a match cannot be without."""
+    """Patterns for English and Chinese, in lower case, and the words that a match cannot be without."""
 
     english: re.Pattern[str]
     english_words: Sequence[str]
@@ -25,34 +23,35 @@ class _Rule(NamedTuple):
     def finds(self, head: "_Head", *, stated: bool) -> bool:
         """Whether a pattern matches, in the whole text or only in what it states."""
         for word in self.english_words:
-            if word in head.low:
+            if word in head.text:
                 if self.english.search(head.stated if stated else head.text):
                     return True
                 break
-        if head.ascii_only or not any(word in head.low for word in self.chinese_words):
+        if head.ascii_only or not any(word in head.text for word in self.chinese_words):
             return False
         return self.chinese.search(head.stated if stated else head.text) is not None
 
 
 class _Head:
-    """The start of a message, which alone is read; `stated` is what remains of it without questions."""
+    """The start of a message, which alone is read, in lower case; `stated` is what remains of it without questions."""
 
     def __init__(self, content: str) -> None:
-        self.text = content[:_READ].replace("’", "'")
-        self.low = self.text.lower()
+        self.text = content[:_READ].lower().replace("’", "'")
         self.ascii_only = self.text.isascii()
 
     @cached_property
     def stated(self) -> str:
+        if "?" not in self.text and "？" not in self.text:
+            return self.text
         return "\n".join(m[0] for m in _STATEMENT.finditer(self.text) if not m["question"])
 
 
 _ERROR = _Rule(
     re.compile(
         r"^\s*(?:\w+\.)*\w*(?:error|exception)\b\s*:|\btraceback \(most recent call last\)|\b(?:fatal|panic|segmentation fault)\b\s*:"
-        r"|\b(?:error|exit) code[ :]+[1-9]\d*|\bexit(?:ed)? (?:status|with)(?: code)? [1-9]\d*|\bHTTP(?:/\d\.\d)? [45]\d\d\b"
+        r"|\b(?:error|exit) code[ :]+[1-9]\d*|\bexit(?:ed)? (?:status|with)(?: code)? [1-9]\d*|\bhttp(?:/\d\.\d)? [45]\d\d\b"
         r"|\bcommand not found\b|\bconnection refused\b|\bpermission denied\b|\bno such file or directory\b",
-        _FLAGS | re.MULTILINE,
+        re.MULTILINE,
     ),
     (
         "error",
@@ -70,16 +69,15 @@ _ERROR = _Rule(
     ),
     re.compile(
         r"报错(?:了|：|:)|(?:错误|异常)(?:信息|代码|码)?[：:]|(?:运行|执行|编译|部署|连接|请求)(?:失败|出错)",
-        _FLAGS,
     ),
     ("报错", "错误", "异常", "失败", "出错"),
 )
 _TODO = _Rule(
     re.compile(
         r"^\s*(?:[-*]\s*\[ \]|(?:to-?do|action item)s?\b\s*[:：-])|\b(?:please )?remind me (?:to|about|that)\b|\bdon'?t (?:let me )?forget to\b"
-        r"|\bI (?:still )?(?:need|have|'?ve got) to (?!(?:say|admit|know|be honest|tell you)\b)|\bI (?:must|should) remember to\b"
+        r"|\bi (?:still )?(?:need|have|'?ve got) to (?!(?:say|admit|know|be honest|tell you)\b)|\bi (?:must|should) remember to\b"
         r"|\b(?:on|to) my (?:to-?do|task) list\b|\bremember to \w+",
-        _FLAGS | re.MULTILINE,
+        re.MULTILINE,
     ),
     (
         "[ ]",
@@ -96,28 +94,24 @@ _TODO = _Rule(
     ),
     re.compile(
         r"提醒(?:我|一下我|下我)|(?:别|不要)忘(?:了|记)|待办|我(?:还)?(?:需要|得|必须)(?:去|把|在|给|先|完成|准备|买|交|办|写|做)|记得(?:要|去|把|给|帮我)",
-        _FLAGS,
     ),
     ("提醒", "忘", "待办", "需要", "得", "必须"),
 )
 _DECISION = _Rule(
     re.compile(
-        r"\b(?:I|we)(?:'ve| have)? (?:finally )?(?:decided|chose|chosen|agreed|settled)\b(?! (?:whether|if))|\b(?:we|I)(?:'ll| will| are going to|'re going to) go with\b"
+        r"\b(?:i|we)(?:'ve| have)? (?:finally )?(?:decided|chose|chosen|agreed|settled)\b(?! (?:whether|if))|\b(?:we|i)(?:'ll| will| are going to|'re going to) go with\b"
         r"|\blet'?s go with\b|\b(?:my|our|the) (?:final )?decision (?:is|was)\b|\bit'?s (?:decided|settled)\b|\bmade up my mind\b",
-        _FLAGS,
     ),
     ("decided", "chose", "agreed", "settled", "go with", "decision", "made up"),
     re.compile(
         r"(?:我|我们|咱们|最终|最后|已经)(?:已经|最终|最后)?(?:决定|选定|商定|敲定)(?!不了|吗)|就这么(?:定|办)|那就(?:用|选|定)",
-        _FLAGS,
     ),
     ("决定", "选定", "商定", "敲定", "就这么", "那就"),
 )
 _PREFERENCE = _Rule(
     re.compile(
-        r"\bI (?:really |absolutely |just |also |do )*(?:like|love|enjoy|adore|prefer|hate|dislike|can'?t stand)\b(?! to (?:know|ask)| how you)"
-        r"|\bI (?:don'?t|do not|never) (?:really )?(?:like|enjoy|eat|drink)\b|\bI'?d (?:rather|prefer)\b|\bmy fav(?:ou?)rite\b|\bI'?m (?:a (?:big|huge) fan of|(?:not )?(?:into|fond of|keen on|allergic to))\b",
-        _FLAGS,
+        r"\bi (?:really |absolutely |just |also |do )*(?:like|love|enjoy|adore|prefer|hate|dislike|can'?t stand)\b(?! to (?:know|ask)| how you)"
+        r"|\bi (?:don'?t|do not|never) (?:really )?(?:like|enjoy|eat|drink)\b|\bi'?d (?:rather|prefer)\b|\bmy fav(?:ou?)rite\b|\bi'?m (?:a (?:big|huge) fan of|(?:not )?(?:into|fond of|keen on|allergic to))\b",
     ),
     (
         "like",
@@ -126,31 +120,29 @@ _PREFERENCE = _Rule(
         "adore",
         "prefer",
         "hate",
-        "stand",
-        "eat",
-        "drink",
+        "t stand",
+        " eat",
+        " drink",
         "rather",
         "favo",
         "fan of",
-        "into",
+        " into",
         "fond of",
         "keen on",
         "allergic",
     ),
     re.compile(
         r"我(?:就|也|很|最|更|特别|非常|比较|超|一直|还|都)*(?:喜欢|喜爱|热爱|爱吃|爱喝|爱看|讨厌|偏好|偏爱|不喜欢|不爱|不吃|不喝)|我(?:的)?最爱|我(?:宁愿|宁可|更愿意)|我对.{1,12}过敏",
-        _FLAGS,
     ),
     ("喜", "爱", "讨厌", "偏", "不吃", "不喝", "宁", "更愿意", "过敏"),
 )
 _FACT = _Rule(
     re.compile(
         r"\bmy (?:full |first |last |middle )?(?:name|birthday|address|email|e-mail|phone(?: number)?|job|hometown|age|blood type|passport(?: number)?|password|employer|salary)(?: is|'s)\b"
-        r"|\bI(?:'m| am) (?:called|named|\d{1,3} years old|from|married|divorced|single|retired|vegetarian|vegan|diabetic|left-handed|an? (?:\w+ ){0,2}(?:\w+(?:er|or|ist|ian|ant|eer)|nurse|student|chef|parent|pilot))\b"
-        r"|\bI (?:live|work|study|grew up|was born|used to (?:live|work)|graduated|majored) (?:in|at|for|as|on|from|with|near)\b|\bI (?:was )?born (?:in|on)\b"
-        r"|\b(?:I|we) (?:have|own|adopted|bought|got) (?:a|an|two|three|four|five|\d+) (?:\w+ ){0,2}(?:dogs?|cats?|kids?|children|sons?|daughters?|brothers?|sisters?|siblings|house|car|flat|apartment|bike|pets?)\b"
+        r"|\bi(?:'m| am) (?:called|named|\d{1,3} years old|from|married|divorced|single|retired|vegetarian|vegan|diabetic|left-handed|an? (?:\w+ ){0,2}(?:\w+(?:er|or|ist|ian|ant|eer)|nurse|student|chef|parent|pilot))\b"
+        r"|\bi (?:live|work|study|grew up|was born|used to (?:live|work)|graduated|majored) (?:in|at|for|as|on|from|with|near)\b|\bi (?:was )?born (?:in|on)\b"
+        r"|\b(?:i|we) (?:have|own|adopted|bought|got) (?:a|an|two|three|four|five|\d+) (?:\w+ ){0,2}(?:dogs?|cats?|kids?|children|sons?|daughters?|brothers?|sisters?|siblings|house|car|flat|apartment|bike|pets?)\b"
         r"|\bmy (?:\w+ )?(?:wife|husband|partner|son|daughter|mother|father|mom|mum|dad|brother|sister|boss|dog|cat|girlfriend|boyfriend)(?:'s name is| is (?:called|named|an?|\d+)| works| lives)\b",
-        _FLAGS,
     ),
     (
         "my ",
@@ -179,7 +171,6 @@ _FACT = _Rule(
     re.compile(
         r"我(?:的名字)?叫(?!你|他|她|它|了|车|外卖)|我的?(?:名字|生日|地址|邮箱|电话|手机号|职业|家乡|年龄|血型|老家)(?:是|在|为|[：:])|我(?:今年)?\d{1,3}岁|我(?:住在|来自|出生于|毕业于|就读于|任职于|在.{2,12}(?:工作|上班|上学|读书))"
         r"|我是(?:一名|一个|一位|个).{1,12}|我(?:有|养了)(?:一|两|三|四|\d+)(?:个|只|条|位)|我(?:老公|老婆|妻子|丈夫|儿子|女儿|妈妈|爸爸|母亲|父亲|哥哥|姐姐|弟弟|妹妹)(?:叫|是|在|今年)",
-        _FLAGS,
     ),
     ("我",),
 )
@@ -210,9 +201,9 @@ def msg_type(role: str, content: str, *, human: bool = False) -> MsgType:
     for kind, rule in _RULES:
         if (person or kind in ("todo", "decision")) and rule.finds(head, stated=True):
             return kind
-    if person and ("remind" in head.low or "提醒" in head.low) and _TODO_ASKED.search(head.text):
+    if person and ("remind" in head.text or "提醒" in head.text) and _TODO_ASKED.search(head.text):
         return "todo"
     return "normal"
 
 
-_TODO_ASKED = re.compile(r"\bremind me (?:to|about)\b|提醒我", _FLAGS)
+_TODO_ASKED = re.compile(r"\bremind me (?:to|about)\b|提醒我")

@@ -3,7 +3,7 @@
 import re
 
 CJK = "\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff"
-_CJK = re.compile(f"[{CJK}]")
+_CJK = re.compile(f"[{CJK}]+")
 _LATIN = re.compile("[\u0000-\u024f\u1e00-\u1eff\u2000-\u206f]+")
 MESSAGE_OVERHEAD = 4
 """Tokens that a chat API adds for each message's frame."""
@@ -14,8 +14,9 @@ def estimate(text: str) -> int:
     size = len(text)
     if text.isascii():
         return (size + 3) // 4
-    cjk = len(_CJK.findall(text))
-    other = len(_LATIN.sub("", text)) - cjk
+    rest = _CJK.sub("", text)
+    cjk = size - len(rest)
+    other = 0 if rest.isascii() else len(_LATIN.sub("", rest))
     latin = size - cjk - other
     return (6 * cjk + latin + 4 * other + 3) // 4
 
