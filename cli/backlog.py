@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from cli.errors import CheckFailed, Unavailable
@@ -23,6 +23,12 @@ def handled(found: Settings) -> dict[str, str]:
     Others wait: for a handler of theirs, or for an embedder to be configured.
     """
     return {"embed": "embedded", "summarise": "summarised"} if embeds(found) else {"summarise": "summarised"}
+
+
+def words(kinds: Mapping[str, str]) -> str:
+    """What is done to everything, as in `stored, embedded and summarised`."""
+    *others, last = ["stored", *kinds.values()]
+    return f"{', '.join(others)} and {last}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,15 +60,19 @@ async def scripted_chat(
 ) -> AsyncIterator[ScriptedChat]:
     """A chat process for as long as the block lasts; it ends when its input does."""
     arguments = ("-m", "actors", "--json", "--user", user_id, "--session", session_id)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *arguments,
-        cwd=ROOT,
-        env=dict(child_environment(found)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=_LINE_BYTES,
-    )
+    logs = found.data_dir / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    with (logs / "chat.log").open("ab") as log:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *arguments,
+            cwd=ROOT,
+            env=dict(child_environment(found)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+            limit=_LINE_BYTES,
+        )
     try:
         yield ScriptedChat(process, deadline)
     finally:

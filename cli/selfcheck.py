@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cli import facts
-from cli.backlog import Backlog, handled
+from cli.backlog import Backlog, handled, words
 from cli.facts import Fact
 from cli.scripted_chat import Reply, scripted_chat
 from cli.stack import Stack, running
@@ -93,8 +93,7 @@ async def _until_kept(stack: Stack, say: Say) -> None:
     finally:
         database.close()
         await redis.aclose()
-    done = " and ".join(["stored", *kinds.values()])
-    say(f"    the workers have {done} them ({time.monotonic() - started:.1f} s)")
+    say(f"    the workers have {words(kinds)} them ({time.monotonic() - started:.1f} s)")
 
 
 async def _ask(stack: Stack, user: str, session: str, told: Sequence[Told], say: Say) -> list[Asked]:

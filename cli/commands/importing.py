@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cli import environment, importing, signals
-from cli.backlog import Backlog, Owed, handled
+from cli.backlog import Backlog, Owed, handled, words
 from cli.errors import AlreadyRunning, BadLines, CheckFailed, CliError, Unavailable
 from cli.import_progress import ImportProgress
 from cli.importing import ChatFile, Contents
@@ -95,7 +95,7 @@ class _Import:
         self._max_backlog = max_backlog
         self._patience = patience
         self._kinds = handled(found)
-        self._done = " and ".join(["stored", *self._kinds.values()])
+        self._done = words(self._kinds)
         self._console = Console(stderr=True)
 
     async def run(self, chats: Sequence[ChatFile], contents: Sequence[Contents]) -> bool:

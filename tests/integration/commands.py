@@ -35,14 +35,20 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
 
 
 def run(variables: dict[str, str], *arguments: str | Path, timeout: float = 90.0) -> subprocess.CompletedProcess[str]:
-    """Runs a command without a terminal."""
-    return subprocess.run(
+    """Runs a command without a terminal; one that takes too long is stopped in order, so that nothing outlives it."""
+    process = subprocess.Popen(
         command(*arguments),
         cwd=ROOT,
         env=variables,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=timeout,
-        check=False,
     )
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        out, err = process.communicate(timeout=60)
+        raise AssertionError(f"not done within {timeout} s\n{out}\n{err}") from None
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
