@@ -18,6 +18,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from store.errors import EmbeddedRedisError
 from store.processes import start_time
@@ -195,7 +197,7 @@ class EmbeddedRedis:
         """The server's pid, once it answers."""
         if not self._socket.exists():
             return None
-        client = redis.Redis(unix_socket_path=str(self._socket), socket_timeout=1.0)
+        client = redis.Redis(unix_socket_path=str(self._socket), socket_timeout=1.0, retry=Retry(NoBackoff(), 0))
         try:
             info = client.info("server")
         except (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError):

@@ -2,7 +2,8 @@
 
 It is a stream with the same entry ids as the event stream. A partial or lost tail costs nothing but
 moments, so an entry that cannot be read is skipped and counted, never raised on the reply path. Redis
-errors are the caller's.
+errors are the caller's. The client should not decode by itself (`decode_responses`): it would raise where
+bytes are no text.
 """
 
 from collections.abc import Iterable, Mapping
@@ -59,6 +60,8 @@ async def pending_tail(
     unnamed: bool = False,
 ) -> Tail:
     """As `read_tail`, with the count of broken entries."""
+    if limit < 1:
+        return Tail([])
     entries: Any = await client.xrevrange(keys.tail(namespace, session_id), count=limit)
     return parse_tail(reversed(entries), namespace, session_id, user_id, unnamed)
 
@@ -88,6 +91,8 @@ def pending_tail_sync(
     unnamed: bool = False,
 ) -> Tail:
     """As `pending_tail`, with a synchronous client."""
+    if limit < 1:
+        return Tail([])
     entries: Any = client.xrevrange(keys.tail(namespace, session_id), count=limit)
     return parse_tail(reversed(entries), namespace, session_id, user_id, unnamed)
 
