@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -74,14 +75,29 @@ class Up:
         return found[1]
 
 
+@contextmanager
+def started(folder: Path) -> Iterator[Up]:
+    """A started system that is stopped at the end if it still runs."""
+    found = Up(folder / "data", folder)
+    try:
+        yield found.ready()
+    finally:
+        if found.process.exit_code is None:
+            found.process.stop(DEADLINE)
+
+
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    started = Up(tmp_path / "data", tmp_path)
-    try:
-        yield started.ready()
-    finally:
-        if started.process.exit_code is None:
-            started.process.stop(DEADLINE)
+    """A system that the test ends."""
+    with started(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """A system that goes on through several tests."""
+    with started(tmp_path_factory.mktemp("lasting")) as found:
+        yield found
 
 
 def test_without_a_terminal_five_facts_survive_a_restart(tmp_path: Path) -> None:
@@ -115,20 +131,20 @@ def test_everything_runs_and_stops_in_order_when_told_to(up: Up) -> None:
 
 
 @pytest.mark.parametrize("name", ["ingest", "redis"])
-def test_a_killed_child_is_started_again(up: Up, name: str) -> None:
-    killed = children(up.folder)[name]
+def test_a_killed_child_is_started_again(lasting: Up, name: str) -> None:
+    killed = children(lasting.folder)[name]
     os.kill(killed, signal.SIGKILL)
-    wait(lambda: children(up.folder).get(name) not in (None, killed), f"{name} is back")
-    assert f"{name} was ended by SIGKILL; starting it again" in up.process.log()
-    ready = f"{up.api()}/health/ready"
+    wait(lambda: children(lasting.folder).get(name) not in (None, killed), f"{name} is back")
+    assert f"{name} was ended by SIGKILL; starting it again" in lasting.process.log()
+    ready = f"{lasting.api()}/health/ready"
     wait(lambda: httpx.get(ready, trust_env=False, timeout=10).status_code == 200, "it is healthy again")
 
 
-def test_a_second_one_on_the_same_folder_is_refused(up: Up) -> None:
-    done = alone(up.folder, "up")
+def test_a_second_one_on_the_same_folder_is_refused(lasting: Up) -> None:
+    done = alone(lasting.folder, "up")
     assert done.returncode == 5
-    assert f"already runs on {up.folder} (process {up.process.pid})" in done.stderr
-    assert up.process.exit_code is None
+    assert f"already runs on {lasting.folder} (process {lasting.process.pid})" in done.stderr
+    assert lasting.process.exit_code is None
 
 
 def test_what_a_killed_supervisor_left_is_ended_by_the_next(up: Up, tmp_path: Path) -> None:
