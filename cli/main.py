@@ -1,5 +1,7 @@
 """The command line: `sidestream COMMAND`. Exit codes are listed in cli/errors.py and docs/cli.md."""
 
+from typing import Any
+
 import click
 
 from cli.commands.dead import dead
@@ -8,10 +10,22 @@ from cli.commands.importing import import_chats
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
 from cli.commands.up import chat, run, up
+from cli.signals import INTERRUPTED
 from sidestream import __version__
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """Ends with 130 when the keyboard interrupts a command, as shells expect."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="sidestream")
 def main() -> None:
     """Agent memory that stays off the reply path. Settings come from SIDESTREAM_* and sidestream.toml."""

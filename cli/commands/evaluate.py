@@ -58,7 +58,7 @@ def evaluate(
     _check_imported(found, conversations, namespace)
     answers = signals.run(_ask(found, conversations, namespace, without, quiet=as_json))
     if answers is None:
-        raise click.Abort
+        raise click.exceptions.Exit(signals.INTERRUPTED)
     if details is not None:
         details.write_text("".join(f"{json.dumps(a.to_json(), ensure_ascii=False)}\n" for a in answers))
     result = evaluation.report(answers)

@@ -72,7 +72,7 @@ def import_chats(
     contents = [importing.scan(chat) for chat in chats]
     _tell_bad(chats, contents, skip_bad)
     if signals.run(_Import(found, wait, max_backlog, patience).run(chats, contents)) is None:
-        raise click.Abort
+        raise click.exceptions.Exit(signals.INTERRUPTED)
 
 
 def _tell_bad(chats: Sequence[ChatFile], contents: Sequence[Contents], skip_bad: bool) -> None:

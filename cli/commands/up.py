@@ -43,7 +43,11 @@ def run() -> None:
     found = environment.settings()
     if sys.stdin.isatty() and sys.stdout.isatty():
         _chat(found)
-    elif not signals.run(self_check(found, click.echo)):
+        return
+    passed = signals.run(self_check(found, click.echo))
+    if passed is None:
+        raise click.exceptions.Exit(signals.INTERRUPTED)
+    if not passed:
         raise CheckFailed("the self-check did not pass")
 
 

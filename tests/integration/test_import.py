@@ -112,6 +112,14 @@ def test_a_killed_import_goes_on_where_it_stopped(stack: Stack, tmp_path: Path) 
     assert contents(stack) == {"log": [f"Barrel {n} stands in row {n % 7}." for n in range(1_500)]}
 
 
+def test_an_interrupted_import_says_so_by_its_exit_code(stack: Stack, tmp_path: Path) -> None:
+    process = stack.start("import", command("import", chat(tmp_path / "log.jsonl", 500), "--max-backlog", "200"))
+    stack.wait(lambda: stack.redis.xlen(stack.keys.events) == 200, "the stream is full")
+    process.send(signal.SIGINT)
+    assert process.wait() == 130
+    assert "Traceback" not in process.log()
+
+
 def test_an_import_that_nobody_consumes_gives_up_and_says_why(stack: Stack, tmp_path: Path) -> None:
     file = chat(tmp_path / "log.jsonl", 500)
     done = sidestream(stack, "import", file, "--max-backlog", "200", "--patience", "1")
