@@ -32,8 +32,10 @@ async def _run(main: Coroutine[None, None, T], interruptible: bool) -> T | None:
 
     # A handler and not SIG_IGN, which the children would inherit.
     loop.add_signal_handler(signal.SIGINT, stop if interruptible else _leave_it)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, stop)
+    loop.add_signal_handler(signal.SIGTERM, stop)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        # Under nohup the end of the terminal is no reason to stop.
+        loop.add_signal_handler(signal.SIGHUP, stop)
     with contextlib.suppress(asyncio.CancelledError):
         return await task
     if not signalled:

@@ -4,6 +4,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
@@ -31,6 +32,7 @@ class Ledger(RuleBasedStateMachine):
         self.done: dict[str, int] = {}
         self.dead: set[str] = set()
         self.deferred: set[str] = set()
+        self.leases: dict[str, tuple[str, float]] = {}
 
     def teardown(self) -> None:
         """Everything that was owed can still be finished, once."""
@@ -71,19 +73,32 @@ class Ledger(RuleBasedStateMachine):
             assert job.subject in self.owed
             assert job.subject not in self.done, "done jobs are never claimed"
             assert job.subject not in self.dead | self.deferred
+            assert self.leases.get(job.subject, ("", 0.0))[1] <= self.now, "a live lease is never taken away"
+            self.leases[job.subject] = (job.lease_token, self.now + LEASE)
         return found
 
     @rule(found=consumes(claims))
     def finish(self, found: list[Job]) -> None:
+        held = self._held(found)
         try:
             self._do(found)
         except LeaseLost:
-            assert self.tokens > 1, "only somebody else's claim takes a lease away"
+            assert not held
+            return
+        assert held
+        self._let_go(found)
+        if found:
+            with pytest.raises(LeaseLost):
+                jobs.finish(self.db, found, self.now)
 
     @rule(found=claims)
     def renew(self, found: list[Job]) -> None:
-        with suppress(LeaseLost):
+        if self._held(found):
             jobs.renew(self.db, found, LEASE, self.now)
+            self.leases |= {job.subject: (job.lease_token, self.now + LEASE) for job in found}
+        else:
+            with pytest.raises(LeaseLost):
+                jobs.renew(self.db, found, LEASE, self.now)
 
     @rule(found=consumes(claims), retry=st.sampled_from([None, 0.0, 30.0]))
     def fail(self, found: list[Job], retry: float | None) -> None:
@@ -91,7 +106,9 @@ class Ledger(RuleBasedStateMachine):
             try:
                 jobs.fail(self.db, job, "why", self.now, None if retry is None else self.now + retry)
             except LeaseLost:
+                assert not self._held([job])
                 continue
+            self._let_go([job])
             if retry is None:
                 self.dead.add(job.subject)
 
@@ -99,6 +116,7 @@ class Ledger(RuleBasedStateMachine):
     def give_back(self, found: list[Job]) -> None:
         with suppress(LeaseLost):
             jobs.release(self.db, found, self.now)
+            self._let_go(found)
 
     @rule(found=consumes(claims))
     def die(self, found: list[Job]) -> None:
@@ -112,6 +130,9 @@ class Ledger(RuleBasedStateMachine):
     def set_the_clock_back(self, seconds: float) -> None:
         self.now -= seconds
         jobs.heal_clock(self.db, self.now)
+        horizon = self.now + jobs.FAR_AHEAD
+        healed = {s: (token, min(until, self.now)) for s, (token, until) in self.leases.items() if until > horizon}
+        self.leases |= healed
 
     @rule(number=st.integers(1, 8))
     def revive(self, number: int) -> None:
@@ -133,6 +154,13 @@ class Ledger(RuleBasedStateMachine):
         assert sum(states.values()) == len(self.owed) - len(self.done)
         assert states.get("dead", 0) == len(self.dead) == dead_letters.count(self.db)
         assert states.get("deferred", 0) == len(self.deferred)
+
+    def _held(self, found: list[Job]) -> bool:
+        return all(self.leases.get(job.subject, ("",))[0] == job.lease_token for job in found)
+
+    def _let_go(self, found: list[Job]) -> None:
+        for job in found:
+            del self.leases[job.subject]
 
     def _claim(self, limit: int, least: int = 1) -> list[Job]:
         self.tokens += 1

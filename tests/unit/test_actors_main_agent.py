@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 
 from actors.errors import ReplyFailed
+from actors.host import AgentHost, HostOptions
 from actors.messages import Reply
+from config.settings import load
+from llm.factory import build_chat
 from memory.types import Scope
 from sidestream.events import Message, SessionEnded
 from tests.fake_openai import CutStream, Hang, Status
 from tests.fake_openai import Reply as Answer
 from tests.unit.actors_support import Boom, until
-from tests.unit.agent_support import SCOPE, Bench, bench
+from tests.unit.agent_support import SCOPE, Bench, Notebook, bench
+from tests.unit.recall_support import memory
 
 
 @pytest.fixture
@@ -127,11 +131,11 @@ async def test_an_answer_over_the_limit_is_cut_with_a_mark(agent: Bench) -> None
     assert len(answer.encode()) <= 1024 * 1024 and "characters left out" in answer
 
 
-async def test_an_idle_agent_stops_and_comes_back(tmp_path: Path) -> None:
+async def test_an_idle_agent_stays_while_it_alone_knows_its_last_turn(tmp_path: Path) -> None:
     async with bench(tmp_path, idle=0.01) as agent:
         await agent.say("remember me")
         ref = agent.host.sessions.ref(SCOPE)
-        # Nothing of this session is stored yet, so the agent is the only one that knows its last turn.
+        # Five times its idle time; there is no event to wait for when nothing is to happen.
         await asyncio.sleep(0.05)
         assert ref.alive
 
@@ -169,3 +173,26 @@ async def test_a_stop_in_the_middle_of_a_reply_is_told(agent: Bench) -> None:
     await agent.host.stop(grace=0.01)
     with pytest.raises(Exception, match="stopped"):
         await saying
+
+
+async def test_an_idle_agent_whose_messages_are_stored_is_passivated_and_comes_back(tmp_path: Path) -> None:
+    async with memory(tmp_path, embed=False) as known:
+        settings = load(chat_base_url=known.server.url, chat_model="test", llm_retries=0)
+        model, notebook = build_chat(settings), Notebook()
+        host = AgentHost(notebook, known.reader, model, HostOptions(agent_idle=0.01))
+        await host.sessions.say(SCOPE, "remember me")
+        ref = host.sessions.ref(SCOPE)
+        for event in notebook.events:
+            assert isinstance(event, Message)
+            await known.store(event.content, SCOPE, role=event.role, event_id=event.id)
+        await until(lambda: not ref.alive)
+        assert len(host.sessions) == 0
+        await host.sessions.say(SCOPE, "who am I?")
+        seen = known.server.requests("chat")[-1].body["messages"]
+        assert [m["content"] for m in seen if m["role"] != "system"] == [
+            "remember me",
+            "You said: remember me",
+            "who am I?",
+        ]
+        await host.stop(grace=0.2)
+        await model.aclose()

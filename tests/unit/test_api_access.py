@@ -44,6 +44,15 @@ async def test_without_a_key_only_this_machine_is_answered(tmp_path: Path) -> No
     assert answer.json()["error"]["code"] == "wrong_host"
 
 
+async def test_a_web_page_cannot_publish_by_a_plain_form(tmp_path: Path) -> None:
+    """A page may send text to any address without asking first, but not JSON."""
+    body = b'{"events": [{"type": "message", "session_id": "s", "role": "user", "content": "planted"}]}'
+    async with served(tmp_path) as client:
+        for kind in ("text/plain", "application/x-www-form-urlencoded"):
+            answer = await client.post("/v1/events", content=body, headers={"Content-Type": kind})
+            assert answer.status_code == 422
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 async def test_this_machine_needs_no_key(tmp_path: Path, host: str) -> None:
     async with served(tmp_path, host=host) as client:
