@@ -47,14 +47,28 @@ def children(folder: Path) -> dict[str, int]:
 
 
 def gone(groups: dict[str, int]) -> bool:
-    """No process of the groups is left."""
-    for group in groups.values():
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            continue
+    """No process of the groups is left; one that is dead and only waits to be reaped does not count."""
+    return not any(running(group) for group in groups.values())
+
+
+def running(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
         return False
-    return True
+    if not Path("/proc/self/stat").exists():
+        return True
+    return any(
+        number == group and state not in "ZX" for number, state in map(group_and_state, Path("/proc").glob("[0-9]*"))
+    )
+
+
+def group_and_state(process: Path) -> tuple[int, str]:
+    try:
+        state, _, group, *_ = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0, "X"
+    return int(group), state
 
 
 class Up:
@@ -166,7 +180,7 @@ def test_a_second_signal_ends_it_at_once(up: Up) -> None:
     wait(lambda: "stopping" in up.process.log(), "it is stopping")
     up.process.send(signal.SIGINT)
     assert up.process.wait(DEADLINE) == 0
-    assert gone(groups)
+    wait(lambda: gone(groups), "all that was killed is gone")
 
 
 def test_on_a_terminal_it_chats_and_ends_with_the_chat(tmp_path: Path) -> None:
