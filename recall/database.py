@@ -40,6 +40,11 @@ class ReadDatabase:
         self._file: tuple[int, int] | None = None
         self._refused: tuple[float, str] | None = None
 
+    @property
+    def absent(self) -> bool:
+        """No file is there, or an empty one: nothing was ever stored."""
+        return self._identity() is None
+
     async def read(self, work: Callable[[Database], T]) -> T:
         """What `work` reads, all of it from one state of the file.
 

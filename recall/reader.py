@@ -15,7 +15,7 @@ from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
 from recall.results import ContextResult, EventStatus, Lag, SearchResult
 from recall.search import SEARCHED, Query, search_store, search_tail
-from recall.tail import TailRead, TailReader
+from recall.tail import TailRead, TailReader, Whose
 from recall.troubles import Troubles
 from recall.window import not_stored, weave
 from sidestream.keys import Keys
@@ -186,7 +186,7 @@ class Reader:
 
     async def lag(self, scope: Scope) -> tuple[Lag, list[Degraded]]:
         """How far behind the workers are, and what cannot be asked."""
-        tail = await self._tail.read(scope.namespace, None, None)
+        tail = await self._tail.read(replace(scope, session_id=None), self._whose)
         notes = _notes(tail)
         try:
             owed = await self._db.read(lambda db: store_lag(db, scope, self._clock()))
@@ -218,14 +218,21 @@ class Reader:
 
     async def _pending(self, scope: Scope) -> TailRead:
         """The tail, read before SQLite: what is committed in between is then seen twice and not never."""
-        user: str | None = scope.user_id
-        if scope.session_id is not None:
-            try:
-                session = await self._db.read(lambda db: sessions.get(db, scope))
-                user = None if session is not None and session.shared else user
-            except StoreError:
-                user = scope.user_id
-        return await self._tail.read(scope.namespace, scope.session_id, user)
+        return await self._tail.read(scope, self._whose)
+
+    async def _whose(self, scope: Scope) -> Whose:
+        """Of whom the tail of the scope's session is shown."""
+        assert scope.session_id is not None
+        namespace, session_id = scope.namespace, scope.session_id
+        try:
+            found = await self._db.read(lambda db: sessions.owner(db, namespace, session_id))
+        except StoreError:
+            # Where nothing was ever stored the tail tells; else nobody can say whose the session is.
+            return Whose(scope.user_id, None if self._db.absent else "")
+        if found is None:
+            return Whose(scope.user_id, None)
+        owner, shared = found
+        return Whose(None if shared else scope.user_id, owner)
 
     def _may_recall(self, query: str) -> bool:
         """Whether the rules can want anything recalled, as far as the query tells: else none is embedded."""

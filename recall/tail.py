@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from memory.types import Degraded, StoredMessage
+from memory.types import Degraded, Scope, StoredMessage
 from sidestream.keys import Keys
 from store.redis_client import REDIS_ERRORS, AsyncRedis
-from store.tail import pending_tail
+from store.tail import parse_tail, tail_entries
 
 _PAUSE = 1.0
 """Seconds for which Redis is left alone after it did not answer in time: not every reply must wait for it."""
@@ -21,6 +21,14 @@ class TailRead:
     messages: list[StoredMessage] = field(default_factory=list)
     unread: int | None = None
     degraded: Degraded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Of whom a session's tail is shown (`user_id` None: everybody), and whose the session is (see store.tail)."""
+
+    user_id: str | None
+    owner: str | None
 
 
 class TailReader:
@@ -43,22 +51,28 @@ class TailReader:
         self._monotonic = monotonic
         self._silent_until = 0.0
 
-    async def read(self, namespace: str, session_id: str | None, user_id: str | None) -> TailRead:
-        """The session's tail (none without a session), the user's own messages only if `user_id` is given."""
+    async def read(self, scope: Scope, whose: Callable[[Scope], Awaitable[Whose]]) -> TailRead:
+        """The session's tail; none where the scope names no session.
+
+        `whose` is asked after the tail was read: what it then does not know of the session is in the tail.
+        """
         if self._client is None:
             return TailRead(degraded=Degraded("tail", "no Redis is configured"))
         if self._monotonic() < self._silent_until:
             return TailRead(degraded=Degraded("tail", "Redis did not answer in time a moment ago"))
+        namespace, session_id = scope.namespace, scope.session_id
         try:
             async with asyncio.timeout(self._timeout):
                 unread = int(await self._client.xlen(self._keys.events))
                 if session_id is None:
                     return TailRead(unread=unread)
-                tail = await pending_tail(self._client, self._keys, namespace, session_id, self._limit, user_id=user_id)
+                entries = await tail_entries(self._client, self._keys, namespace, session_id, self._limit)
         except TimeoutError:
             self._silent_until = self._monotonic() + _PAUSE
             return TailRead(degraded=Degraded("tail", "Redis did not answer in time"))
         except REDIS_ERRORS as error:
             return TailRead(degraded=Degraded("tail", f"Redis is away: {error}"))
+        found = await whose(scope)
+        tail = parse_tail(entries, namespace, session_id, found.user_id, found.owner)
         broken = Degraded("tail", f"{tail.broken} entries could not be read") if tail.broken else None
         return TailRead(tail.messages, unread, broken)

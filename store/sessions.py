@@ -85,6 +85,12 @@ def get(db: Database, scope: Scope) -> SessionRow | None:
     return None if row is None else _session(row)
 
 
+def owner(db: Database, namespace: str, session_id: str) -> tuple[str, bool] | None:
+    """Whose the session is, and whether it is shared; None where nothing of it is stored."""
+    row = db.one("sessions_owner", namespace=namespace, session_id=session_id)
+    return None if row is None else (row["user_id"], bool(row["shared"]))
+
+
 def _params(row: SessionRow) -> dict[str, Any]:
     # asdict() copies deeply, which costs the consumer more than the statement itself.
     values = {name: getattr(row, name) for name in _FIELDS}

@@ -39,14 +39,14 @@ async def read_tail(
     limit: int,
     *,
     user_id: str | None = None,
-    unnamed: bool = False,
+    owner: str | None = None,
 ) -> list[StoredMessage]:
     """The newest `limit` messages of the tail, oldest first.
 
-    Where `user_id` is given, only that user's; messages that name no user are the default user's, and are
-    this user's too with `unnamed`, for a session that is known to be theirs.
+    Where `user_id` is given, only that user's. Messages that name no user are the session's `owner`'s: "" for
+    nobody's, None where nothing of the session is stored, so that the tail's first message says whose it is.
     """
-    return (await pending_tail(client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed)).messages
+    return (await pending_tail(client, keys, namespace, session_id, limit, user_id=user_id, owner=owner)).messages
 
 
 async def pending_tail(
@@ -57,13 +57,21 @@ async def pending_tail(
     limit: int,
     *,
     user_id: str | None = None,
-    unnamed: bool = False,
+    owner: str | None = None,
 ) -> Tail:
     """As `read_tail`, with the count of broken entries."""
+    entries = await tail_entries(client, keys, namespace, session_id, limit)
+    return parse_tail(entries, namespace, session_id, user_id, owner)
+
+
+async def tail_entries(
+    client: "redis.asyncio.Redis", keys: Keys, namespace: str, session_id: str, limit: int
+) -> list[Entry]:
+    """The newest `limit` raw entries of the tail, oldest first, for `parse_tail`."""
     if limit < 1:
-        return Tail([])
+        return []
     entries: Any = await client.xrevrange(keys.tail(namespace, session_id), count=limit)
-    return parse_tail(reversed(entries), namespace, session_id, user_id, unnamed)
+    return list(reversed(entries))
 
 
 def read_tail_sync(
@@ -74,10 +82,10 @@ def read_tail_sync(
     limit: int,
     *,
     user_id: str | None = None,
-    unnamed: bool = False,
+    owner: str | None = None,
 ) -> list[StoredMessage]:
     """As `read_tail`, with a synchronous client."""
-    return pending_tail_sync(client, keys, namespace, session_id, limit, user_id=user_id, unnamed=unnamed).messages
+    return pending_tail_sync(client, keys, namespace, session_id, limit, user_id=user_id, owner=owner).messages
 
 
 def pending_tail_sync(
@@ -88,13 +96,13 @@ def pending_tail_sync(
     limit: int,
     *,
     user_id: str | None = None,
-    unnamed: bool = False,
+    owner: str | None = None,
 ) -> Tail:
     """As `pending_tail`, with a synchronous client."""
     if limit < 1:
         return Tail([])
     entries: Any = client.xrevrange(keys.tail(namespace, session_id), count=limit)
-    return parse_tail(reversed(entries), namespace, session_id, user_id, unnamed)
+    return parse_tail(reversed(entries), namespace, session_id, user_id, owner)
 
 
 async def receipt(client: "redis.asyncio.Redis", keys: Keys, namespace: str, event_id: str) -> str | None:
@@ -113,7 +121,7 @@ def parse_tail(
     namespace: str,
     session_id: str,
     user_id: str | None = None,
-    unnamed: bool = False,
+    owner: str | None = None,
 ) -> Tail:
     """Messages of raw stream entries, in their order; whose is said at `read_tail`."""
     messages, broken = [], 0
@@ -126,7 +134,9 @@ def parse_tail(
             continue
         if not isinstance(event, Message) or (event.namespace, event.session_id) != (namespace, session_id):
             broken += 1
-        elif user_id is None or (event.user_id or (user_id if unnamed else DEFAULT_USER)) == user_id:
+            continue
+        owner = (event.user_id or DEFAULT_USER) if owner is None else owner
+        if user_id is None or (event.user_id or owner) == user_id:
             messages.append(_message(entry_id, event))
     return Tail(messages, broken)
 

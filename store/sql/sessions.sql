@@ -60,3 +60,8 @@ SELECT
     ended_at, last_activity
 FROM sessions
 WHERE namespace = :namespace AND session_id = :session_id AND (scope_id = :scope_id OR shared)
+
+-- name: sessions_owner
+-- Whose the messages in the tail are that name no user.
+SELECT c.user_id, s.shared FROM sessions AS s JOIN scopes AS c ON c.id = s.scope_id
+WHERE s.namespace = :namespace AND s.session_id = :session_id

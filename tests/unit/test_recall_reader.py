@@ -13,7 +13,7 @@ from memory.types import Scope, StoredMessage
 from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.reader import Reader
-from recall.tail import TailReader
+from recall.tail import TailReader, Whose
 from recall.window import weave
 from sidestream.aio import AsyncPublisher
 from sidestream.events import Message
@@ -116,15 +116,49 @@ async def test_a_silent_redis_is_waited_for_once(tmp_path: Path) -> None:
             await asyncio.Event().wait()
             return 0
 
+    async def anybodys(_: Scope) -> Whose:
+        return Whose(None, None)
+
     now = 0.0
     silent: Any = Silent()
     tail = TailReader(silent, Keys(), limit=10, timeout=0.01, monotonic=lambda: now)
     for _ in range(3):
-        assert (await tail.read("default", "s1", "ann")).degraded is not None
+        assert (await tail.read(ANN, anybodys)).degraded is not None
     assert silent.asked == 1
     now = 2.0
-    await tail.read("default", "s1", "ann")
+    await tail.read(ANN, anybodys)
     assert silent.asked == 2
+
+
+@pytest.mark.parametrize("committed", [True, False])
+async def test_words_that_name_no_user_are_the_sessions_owners_alone(known: Memory, committed: bool) -> None:
+    first = await known.publish("named")
+    if committed:
+        await known.store("named", event_id=first)
+        await known.redis.delete(KEYS.tail("default", "s1"))
+    await known.publisher.publish(Message(session_id="s1", role="user", content="unnamed"))
+
+    async def seen(user: str) -> list[str]:
+        context = await known.reader.build_context(Scope(user, session_id="s1"), "")
+        return [m["content"] for m in context.messages]
+
+    assert await seen("ann") == ["named", "unnamed"]
+    assert await seen("default") == [] == await seen("bob")
+
+
+async def test_words_that_name_no_user_are_nobodys_while_the_store_cannot_tell_whose_they_are(tmp_path: Path) -> None:
+    redis = fakeredis.FakeAsyncRedis()
+    reader = without_store(tmp_path, redis)
+    publisher = AsyncPublisher(redis)
+    await publisher.publish(Message(session_id="s1", role="user", content="unnamed"))
+    await publisher.publish(Message(session_id="s1", user_id="default", role="user", content="named"))
+    default = Scope("default", session_id="s1")
+    before = await reader.build_context(default, "")
+    assert [m["content"] for m in before.messages] == ["unnamed", "named"]
+    (tmp_path / "late.db").write_bytes(b"no database, but something was there" * 100)
+    after = await reader.build_context(default, "")
+    assert [m["content"] for m in after.messages] == ["named"]
+    await reader.aclose()
 
 
 async def test_broken_entries_of_a_tail_are_counted_and_skipped(known: Memory) -> None:

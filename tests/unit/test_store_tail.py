@@ -89,12 +89,21 @@ async def test_bytes_that_are_no_text_are_skipped_by_a_client_that_does_not_deco
 
 async def test_a_users_tail_has_only_theirs(client: Any) -> None:
     await add(client, said("alice's", user_id="alice"), said("bob's", user_id="bob"), said("nobody's"))
-    everyone = await read(client)
-    assert len(everyone.messages) == 3
-    assert [m.content for m in (await read(client, user_id="alice")).messages] == ["alice's"]
-    assert [m.content for m in (await read(client, user_id="default")).messages] == ["nobody's"]
-    known = await read(client, user_id="alice", unnamed=True)
-    assert [m.content for m in known.messages] == ["alice's", "nobody's"]
+    assert len((await read(client)).messages) == 3
+
+    async def seen(user: str, owner: str | None = None) -> list[str]:
+        return [m.content for m in (await read(client, user_id=user, owner=owner)).messages]
+
+    assert await seen("alice") == ["alice's", "nobody's"] == await seen("alice", "alice")
+    assert await seen("bob") == ["bob's"] == await seen("bob", "alice")
+    assert await seen("default") == [] == await seen("default", "alice") == await seen("default", "")
+    assert await seen("default", "default") == ["nobody's"]
+
+
+async def test_a_tail_that_names_nobody_is_the_default_users(client: Any) -> None:
+    await add(client, said("x"), said("bob's", user_id="bob"))
+    assert [m.content for m in (await read(client, user_id="default")).messages] == ["x"]
+    assert [m.content for m in (await read(client, user_id="bob")).messages] == ["bob's"]
 
 
 async def test_a_receipt_names_the_entry(client: Any) -> None:
