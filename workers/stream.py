@@ -39,6 +39,20 @@ for i = 2, #KEYS do
 end
 return #ids
 """
+# Removes the group's idle consumers but one. In one step: entries that a consumer reads between the look at it and its
+# removal would be neither pending nor new, so that nobody would ever read them. ARGV: group, the one that stays.
+_DROP_OTHERS = """
+local gone = 0
+for _, info in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+    local consumer = {}
+    for i = 1, #info, 2 do consumer[info[i]] = info[i + 1] end
+    if consumer.name ~= ARGV[2] and consumer.pending == 0 then
+        redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer.name)
+        gone = gone + 1
+    end
+end
+return gone
+"""
 # Reads adapt to the size of what they get: a batch of 500 entries of 1 MiB each would be half a gigabyte.
 _TARGET_BYTES = 16 * 1024 * 1024
 
@@ -69,6 +83,7 @@ class EventStream:
         self._batch = batch
         self._mean_size = 0.0
         self._acknowledge = client.register_script(_ACKNOWLEDGE)
+        self._drop_others = client.register_script(_DROP_OTHERS)
 
     @property
     def count(self) -> int:
@@ -125,14 +140,7 @@ class EventStream:
 
     def drop_other_consumers(self) -> int:
         """Removes every other consumer of the group that has nothing pending; how many went."""
-        names = [
-            name
-            for info in self._redis.xinfo_consumers(self._keys.events, GROUP)
-            if (name := _text(info["name"])) != self._consumer and info["pending"] == 0
-        ]
-        for name in names:
-            self._redis.xgroup_delconsumer(self._keys.events, GROUP, name)
-        return len(names)
+        return int(self._drop_others(keys=[self._keys.events], args=[GROUP, self._consumer]))
 
     def _add_acknowledge(self, pipe: Any, done: Sequence[Entry], tails: dict[str, list[str]]) -> None:
         args: list[str | int] = [GROUP, len(done), *(entry.id for entry in done)]

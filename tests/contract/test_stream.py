@@ -1,0 +1,55 @@
+"""The stream as the consumer reads it; over fake and real servers."""
+
+from typing import Any
+
+import pytest
+
+from sidestream.keys import GROUP
+from tests.contract.conftest import Backend
+from workers.stream import EventStream
+
+
+def stream_of(backend: Backend, consumer: str) -> EventStream:
+    stream = EventStream(backend.look, backend.keys, consumer, batch=2)
+    stream.ensure_group()
+    return stream
+
+
+def consumers(backend: Backend) -> set[str]:
+    infos: Any = backend.look.xinfo_consumers(backend.keys.events, GROUP)
+    return {info["name"].decode() for info in infos}
+
+
+def test_idle_consumers_are_dropped_and_busy_ones_stay(backend: Backend) -> None:
+    mine, idle, busy = (stream_of(backend, name) for name in ("mine", "idle", "busy"))
+    for stream in (mine, idle, busy):
+        backend.look.xadd(backend.keys.events, {"a": "b"})
+        read = stream.read(0)
+        if stream is not busy:
+            stream.acknowledge(read.entries, {})
+    assert mine.drop_other_consumers() == 1
+    assert consumers(backend) == {"mine", "busy"}
+
+
+def test_a_consumer_that_reads_while_it_is_dropped_strands_nothing(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stopped consumer may wake up between any two commands of another one."""
+    mine, stale = stream_of(backend, "mine"), stream_of(backend, "stale")
+    backend.look.xgroup_createconsumer(backend.keys.events, GROUP, "stale")
+    for _ in range(20):
+        backend.look.xadd(backend.keys.events, {"a": "b"})
+    command: Any = backend.look.execute_command
+
+    def and_stale_reads(*args: Any, **options: Any) -> Any:
+        reply = command(*args, **options)
+        stale.read(0)
+        return reply
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backend.look, "execute_command", and_stale_reads)
+        mine.drop_other_consumers()
+    claimed = sum(len(entries) for entries in mine.claim_pending())
+    while entries := mine.read(0).entries:
+        claimed += len(entries)
+    assert claimed == 20
