@@ -16,4 +16,6 @@ def apply_memory(
     """Keeps the event as a job whose subject is the event."""
     payload = event.model_dump(mode="json", exclude_none=True, exclude={"type", "v"})
     payload |= {"session_pk": session.id, "occurred_at": item.occurred_at}
-    batch.defer(_KINDS[event.type], f"event:{session.namespace}:{item.event_id}", session.namespace, payload)
+    # With the length of the namespace, so that no two run into one another: a later job would pass for a repeat.
+    subject = f"event:{len(session.namespace)}:{session.namespace}:{item.event_id}"
+    batch.defer(_KINDS[event.type], subject, session.namespace, payload)

@@ -117,9 +117,15 @@ def test_memory_events_wait_for_their_handlers(bench: Bench) -> None:
         {"type": "memory.forget", "id": "f", "session_id": "s1", "key": "drink"},
         {"type": "memory.used", "id": "u", "session_id": "s1", "memory_ids": '["m1"]'},
     )
-    assert bench.jobs("remember") == [("event:default:r", "deferred")]
-    assert bench.jobs("forget") == [("event:default:f", "deferred")]
-    assert bench.jobs("feedback") == [("event:default:u", "deferred")]
+    assert bench.jobs("remember") == [("event:7:default:r", "deferred")]
+    assert bench.jobs("forget") == [("event:7:default:f", "deferred")]
+    assert bench.jobs("feedback") == [("event:7:default:u", "deferred")]
+
+
+def test_memory_events_of_two_namespaces_are_two_jobs(bench: Bench) -> None:
+    remember = {"type": "memory.remember", "session_id": "s1", "content": "tea, not coffee"}
+    bench.apply({**remember, "namespace": "a", "id": "b:c"}, {**remember, "namespace": "a:b", "id": "c"})
+    assert len(bench.jobs("remember")) == 2
 
 
 def test_a_run_has_its_own_tables_and_its_replies_are_cut(bench: Bench) -> None:
