@@ -89,7 +89,8 @@ def _incoming(entry: Entry, event: AnyEvent) -> Incoming:
         text = searchable(name if isinstance(name, str) else None, event.content)
         item.terms = " ".join(terms(text)) if event.role != "system" else ""
         item.tokens = estimate(event.content)
-        item.msg_type = event.msg_type or msg_type(event.role, event.content)
+        human = event.meta.get("human") is True
+        item.msg_type = event.msg_type or msg_type(event.role, event.content, human=human)
     return item
 
 

@@ -86,6 +86,12 @@ def test_what_cannot_be_read_is_dead_with_all_its_fields(bench: Bench) -> None:
     assert bench.rows("SELECT count(*) FROM main_messages") == [(1,)]
 
 
+def test_a_person_in_the_assistants_role_is_a_person(bench: Bench) -> None:
+    said = {"role": "assistant", "content": "I love hiking in the mountains."}
+    bench.apply(message(**said, meta='{"human": true, "name": "Bo"}'), message(**said))
+    assert bench.rows("SELECT msg_type FROM main_messages") == [("preference",), ("normal",)]
+
+
 def test_an_event_keeps_its_own_time_and_the_session_the_clocks(bench: Bench) -> None:
     bench.apply(message(ts="2020-01-01T00:00:00Z"))
     assert bench.rows("SELECT occurred_at, ingested_at FROM main_messages") == [(1_577_836_800.0, NOW)]
