@@ -17,6 +17,7 @@ from store.db import Database
 from store.errors import LeaseLost, StoreBusy
 from store.jobs import Job
 from workers import faults
+from workers.errors import OUTAGES
 from workers.outcomes import Done, Failed, Outcome
 from workers.retry import RetryRules, retry_at
 
@@ -210,6 +211,14 @@ class Drain(Generic[R]):
                 jobs.finish(self._db, [item.job for item in chunk], self._clock())
         except LeaseLost as error:
             log.warning("result_dropped", kind=self._handler.kind, jobs=len(chunk), reason=str(error))
+            return 0
+        except OUTAGES:
+            raise
+        except Exception as error:  # a result that cannot be written must not stop the rest
+            log.error("result_not_written", kind=self._handler.kind, jobs=len(chunk), exc_info=error)
+            if len(chunk) > 1:
+                return sum(self._write_done([item]) for item in chunk)
+            self._write_failed(Failed(chunk[0].job, f"{type(error).__name__}: {error}", "surprise"))
             return 0
         return len(chunk)
 

@@ -9,6 +9,27 @@ WorkerError
 └── InjectedFault      a crash test asked for this failure
 """
 
+from store.errors import (
+    ForkedConnection,
+    SchemaChanged,
+    SchemaTooNew,
+    StoreBusy,
+    StoreCorrupt,
+    StoreFull,
+    StoreUnavailable,
+)
+
+OUTAGES = (
+    StoreBusy,
+    StoreFull,
+    StoreCorrupt,
+    StoreUnavailable,
+    SchemaTooNew,
+    SchemaChanged,
+    ForkedConnection,
+)
+"""These say that the database is out of order, not that an entry or a job is: all wait until they pass."""
+
 
 class WorkerError(Exception):
     """Root of the package's error tree."""

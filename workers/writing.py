@@ -4,34 +4,15 @@ from collections.abc import Callable
 
 from config.logging import get_logger
 from sidestream.keys import Keys
-from store.errors import (
-    ForkedConnection,
-    LeaseLost,
-    SchemaChanged,
-    SchemaTooNew,
-    StoreBusy,
-    StoreCorrupt,
-    StoreFull,
-    StoreUnavailable,
-)
+from store.errors import LeaseLost
 from workers import faults
 from workers.entries import Incoming, Refused, tail_of
+from workers.errors import OUTAGES
 from workers.ingest import Applied, Ingest
 from workers.outbox import Outbox
 from workers.stream import Entry
 
 log = get_logger("writing")
-
-# These say that the database is out of order, not that an entry is: nothing is acknowledged until they pass.
-OUTAGES = (
-    StoreBusy,
-    StoreFull,
-    StoreCorrupt,
-    StoreUnavailable,
-    SchemaTooNew,
-    SchemaChanged,
-    ForkedConnection,
-)
 
 
 class BatchWriter:
