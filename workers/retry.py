@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from llm.errors import ForkedModel, LlmError, NoModel, Permanent, Transient, Unauthorised
 from store.jobs import Job
 from workers.backoff import delay
+from workers.errors import OUTAGES
 from workers.outcomes import Failed, Why
 
 # Wrong settings, not wrong requests: they are put right by people, and then everything that waited goes on.
@@ -42,7 +43,7 @@ class RetryRules:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, Transient):
             return Failure(reason, "passing", error.retry_after or 0.0, shared=True, known=True)
-        if isinstance(error, _SETTINGS):
+        if isinstance(error, (*_SETTINGS, *OUTAGES)):
             return Failure(reason, "passing", 0.0, shared=True, known=True)
         if isinstance(error, Permanent):
             return Failure(reason, "lasting", 0.0, shared=False, known=True)

@@ -7,6 +7,7 @@ import fakeredis
 import pytest
 
 from llm.errors import BadRequest, RateLimited, Unauthorised
+from store.errors import StoreFull
 from store.jobs import Job
 from workers.bootstep import check_pool
 from workers.config import broker_url
@@ -46,6 +47,11 @@ def test_an_outage_kills_no_job_before_its_patience_is_over() -> None:
     failed = RULES.classify(RateLimited("slow down", retry_after=50.0)).outcome(job(attempts=9))
     assert retry_at(failed, 100.0, RULES) == pytest.approx(175.0, abs=25.1)
     assert retry_at(failed, 1_001.0, RULES) is None
+
+
+def test_a_database_out_of_order_is_waited_out() -> None:
+    failure = RULES.classify(StoreFull("disk full"))
+    assert failure.shared and retry_at(failure.outcome(job(attempts=9)), 100.0, RULES) is not None
 
 
 def test_wrong_settings_are_waited_out_and_wrong_requests_are_dead() -> None:
