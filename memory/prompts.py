@@ -59,6 +59,8 @@ def parse_summary(text: str, *, max_words: int = 40, max_chars: int = 50) -> Sum
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise BadSummary("confidence is not a number from 0 to 1")
     content = " ".join(summary.split())
+    if any("\ud800" <= c <= "\udfff" for c in content):
+        raise BadSummary("summary holds half a surrogate pair, which is no text")
     problem = length_problem(content, max_words=max_words, max_chars=max_chars)
     if problem:
         raise BadSummary(problem)

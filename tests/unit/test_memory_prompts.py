@@ -59,6 +59,7 @@ def test_a_summary_is_put_on_one_line() -> None:
         (answer("word " * 41), "41 words long"),
         (answer("茶" * 51), "51 characters long"),
         ("[" * 100_000, "not JSON"),
+        (answer("a boat \ud83d"), "surrogate"),
     ],
 )
 def test_any_other_answer_is_refused_with_its_reason(text: str, problem: str) -> None:
