@@ -214,6 +214,12 @@ def next_due(db: Database, kind: str, now: float) -> float | None:
     return None if at is None else max(0.0, at - now)
 
 
+def wait_for_company(db: Database, kind: str, now: float, *, min_batch: int, max_wait: float) -> float | None:
+    """Seconds until jobs that are due, but too few for a claim yet, may be claimed all the same; None where none is."""
+    count, oldest = _due(db, kind, now, min_batch)
+    return min(max_wait, max(0.0, oldest + max_wait - now)) if count else None
+
+
 def stats(db: Database) -> dict[str, dict[str, int]]:
     """Count by kind and state, of all that is not done."""
     result: dict[str, dict[str, int]] = {}
@@ -223,11 +229,17 @@ def stats(db: Database) -> dict[str, dict[str, int]]:
 
 
 def _worth_it(db: Database, kind: str, now: float, limit: int, min_batch: int, max_wait: float) -> bool:
-    count, oldest = db.tuples("jobs_due", {"kind": kind, "now": now, "limit": min(limit, max(min_batch, 1))})[0]
+    count, oldest = _due(db, kind, now, min(limit, min_batch))
     if not count:
         return False
     # An oldest one in the future means that the clock was set back: its wait cannot be told, so it is over.
     return count >= min(limit, min_batch) or not 0 <= now - oldest < max_wait
+
+
+def _due(db: Database, kind: str, now: float, enough: int) -> tuple[int, float]:
+    """How many are due, counted up to `enough`, and when the oldest of these was created."""
+    count, oldest = db.tuples("jobs_due", {"kind": kind, "now": now, "limit": max(enough, 1)})[0]
+    return count, oldest
 
 
 def _fenced(db: Database, statement: str, rows: Sequence[Sequence[object]]) -> None:

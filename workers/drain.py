@@ -28,6 +28,8 @@ R = TypeVar("R")
 # alone.
 SUSPECT_ATTEMPTS = 3
 _WRITE_CHUNK = 16
+# Seconds between two looks at jobs that wait for company.
+_LOOK_AGAIN = 0.2
 
 
 class Handler(Protocol[R]):
@@ -104,6 +106,8 @@ class Drain(Generic[R]):
         while self._monotonic() < self._end:
             claimed = self._isolate(self._claim())
             if not claimed:
+                if await self._company():
+                    continue
                 return Drained(done, failed)
             faults.reach("task.after_claim")
             outcomes = await self._outcomes(claimed)
@@ -116,6 +120,21 @@ class Drain(Generic[R]):
                 # What failed may pass, but not by trying the next batch at once.
                 return Drained(done, failed)
         return Drained(done, failed, more=True)
+
+    async def _company(self) -> bool:
+        """Waits a moment for the company that what is due waits for; False where there is nothing to wait for, or no
+        time."""
+        wait = jobs.wait_for_company(
+            self._db,
+            self._handler.kind,
+            self._clock(),
+            min_batch=self._handler.min_batch,
+            max_wait=self._handler.max_wait,
+        )
+        if wait is None or self._monotonic() + wait >= self._end:
+            return False
+        await asyncio.sleep(min(wait, _LOOK_AGAIN))
+        return True
 
     def _claim(self) -> list[Job]:
         handler = self._handler

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,3 +91,14 @@ def test_a_database_out_of_order_fails_no_job(db: Database) -> None:
         drain(db, Handler(busy))
     assert states(db) == {"a": ("running", None), "b": ("running", None)}
     assert drain(db, Handler(), NOW + 11) == Drained(done=2)
+
+
+def test_a_few_jobs_are_done_when_their_wait_is_over_and_not_at_the_next_sweep(db: Database) -> None:
+    handler = Handler()
+    handler.min_batch, handler.max_wait = 5, 0.5
+    begun = time.time()
+    jobs.owe_many(db, [JobRow("embed", "a", "default", begun, begun)])
+    ids = itertools.count()
+    done = asyncio.run(Drain(db, handler, RULES, clock=time.time, ids=lambda: str(next(ids))).run())
+    assert (done, handler.written) == (Drained(done=1), ["a"])
+    assert 0.5 <= time.time() - begun < 3.0
