@@ -9,6 +9,9 @@ from store import fulltext, messages, spaces, summaries, vectors
 from store.db import Database
 from store.errors import StoreError
 
+SUMMARY_TOKENS = 40
+"""About what the summary of a turn has; its own size is not looked up."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuerySpace:
@@ -21,11 +24,12 @@ class QuerySpace:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Candidates of both arms; `neighbours` of messages as memory.ranking.fuse wants them."""
+    """Candidates of both arms; `neighbours` and `lengths` as memory.ranking.fuse wants them."""
 
     text: list[Candidate] = field(default_factory=list)
     dense: list[Candidate] = field(default_factory=list)
     neighbours: dict[Key, list[Key]] = field(default_factory=dict)
+    lengths: dict[Key, int] = field(default_factory=dict)
     degraded: list[Degraded] = field(default_factory=list)
 
 
@@ -60,8 +64,12 @@ def find(
                 degraded.append(Degraded("vectors", str(error)))
     ids = list(dict.fromkeys(c.id for c in (*text, *dense) if c.kind == "message"))
     beside = messages.beside(db, scope, ids)
-    neighbours: dict[Key, list[Key]] = {("message", i): [("message", n) for n in near] for i, near in beside.items()}
-    return Found(text, dense, neighbours, degraded)
+    neighbours: dict[Key, list[Key]] = {
+        ("message", i): [("message", n) for n in near.ids] for i, near in beside.items()
+    }
+    lengths: dict[Key, int] = {(c.kind, c.id): SUMMARY_TOKENS for c in text if c.kind == "summary"}
+    lengths |= {("message", i): b.tokens for i, b in beside.items()}
+    return Found(text, dense, neighbours, lengths, degraded)
 
 
 def load(db: Database, scope: Scope, keys: Sequence[Key]) -> dict[Key, StoredMessage | Summary]:

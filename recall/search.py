@@ -7,6 +7,7 @@ from typing import TypeAlias
 from llm.offline import OfflineResponder
 from memory.ranking import Key, Scored, dense_weight, fuse, rank_by_keyword
 from memory.terms import language, query_terms, searchable, terms
+from memory.tokens import estimate
 from memory.types import Candidate, Degraded, Hit, Kind, Scope, StoredMessage, Summary
 from recall.candidates import Found, QuerySpace, find, hit, load
 from store.db import Database
@@ -60,7 +61,8 @@ def search_store(
         rows = load(db, scope, [(c.kind, c.id) for c in text]) | pending_rows
         return _by_words([*text, *pending], rows, query, now), found.degraded
     weight = dense_weight(language(query.text))
-    scored = fuse([*text, *pending], dense, weight=weight, neighbours=_standing_beside(found, query))
+    lengths = found.lengths | {key: estimate(row.content) for key, row in pending_rows.items()}
+    scored = fuse([*text, *pending], dense, weight=weight, lengths=lengths, neighbours=_standing_beside(found, query))
     read: Callable[[list[Key]], Rows] = lambda keys: load(db, scope, keys) | pending_rows  # noqa: E731 - one use
     return _best(_with_rows(scored, read, 2 * query.limit), query), found.degraded
 

@@ -43,6 +43,13 @@ class MessageRow(NamedTuple):
     metadata: str = "{}"
 
 
+class Beside(NamedTuple):
+    """A message's tokens, and the ids of those beside it."""
+
+    tokens: int
+    ids: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class MessageText:
     """What the workers need of a message to embed or index it."""
@@ -93,14 +100,16 @@ def by_ids(db: Database, scope: Scope, ids: Sequence[int]) -> list[StoredMessage
     return [_stored(row) for row in rows]
 
 
-def beside(db: Database, scope: Scope, ids: Sequence[int]) -> dict[int, list[int]]:
-    """For those of `ids` that are in the scope, the messages just before and after each in its session."""
+def beside(db: Database, scope: Scope, ids: Sequence[int]) -> dict[int, Beside]:
+    """For those of `ids` that are in the scope, their size, and the messages just before and after in the session."""
     pk = find_scope(db, scope)
     if pk is None or not ids:
         return {}
-    found: dict[int, list[int]] = {}
-    for message, neighbour in db.tuples("messages_beside", {"ids": json.dumps(list(ids)), "scope_id": pk}):
-        found.setdefault(message, []).append(neighbour)
+    found: dict[int, Beside] = {}
+    for message, tokens, neighbour in db.tuples("messages_beside", {"ids": json.dumps(list(ids)), "scope_id": pk}):
+        near = found.setdefault(message, Beside(tokens, [])).ids
+        if neighbour is not None:
+            near.append(neighbour)
     return found
 
 

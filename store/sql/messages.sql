@@ -31,12 +31,13 @@ WHERE m.scope_id = :scope_id AND (:session_id IS NULL OR s.session_id = :session
 ORDER BY j.key
 
 -- name: messages_beside
--- An answer often stands beside the words that were asked for.
-SELECT m.id, n.id
+-- An answer often stands beside the words that were asked for. A message without neighbours has its row too.
+SELECT m.id, m.token_count, n.id
 FROM json_each(:ids) AS j
 CROSS JOIN main_messages AS m ON m.id = j.value
-JOIN main_messages AS n ON n.session_pk = m.session_pk AND n.seq IN (m.seq - 1, m.seq + 1)
-WHERE m.scope_id = :scope_id AND n.scope_id = m.scope_id
+LEFT JOIN main_messages AS n
+    ON n.session_pk = m.session_pk AND n.seq IN (m.seq - 1, m.seq + 1) AND n.scope_id = m.scope_id
+WHERE m.scope_id = :scope_id
 
 -- name: messages_turn
 -- A summary is made of one turn.

@@ -13,6 +13,7 @@ from config.settings import load
 from llm.factory import build_embedder
 from llm.ports import Embedder
 from memory.terms import searchable, terms
+from memory.tokens import estimate
 from memory.types import Scope
 from recall.database import ReadDatabase
 from recall.options import RecallOptions
@@ -64,7 +65,7 @@ class Memory:
             number = messages.next_message_id(self.db)
             row = messages.MessageRow(
                 number, session.id, session.scope_id, event_id, session.last_seq, 1, None, role, content,
-                "normal", None, None, None, None, 1, 1, at, at, meta,
+                "normal", None, None, None, None, estimate(content), 1, at, at, meta,
             )  # fmt: skip
             messages.insert_many(self.db, [row])
             events.record(self.db, [events.EventRow(scope.namespace, event_id, "message", "d", f"{number}-0", at)])

@@ -104,6 +104,31 @@ async def test_an_answer_beside_the_words_gains(known: Memory) -> None:
     assert near["the red one"] > near["the green one"] == 0.0
 
 
+LONG = "We bought the kettle with a red handle in Porto, and it whistles at noon when the whole kitchen is asleep."
+
+
+async def text_parts(known: Memory, scope: Scope) -> dict[str, float]:
+    return {hit.content: hit.parts["text"] for hit in (await known.reader.search(scope, "kettle")).hits}
+
+
+async def test_a_short_message_gains_nothing_by_being_short(known: Memory) -> None:
+    await known.store("That kettle!")
+    await known.store(LONG)
+    stored = await text_parts(known, USER)
+    assert stored[LONG] > stored["That kettle!"]
+    await known.publish("Kettle?")
+    fresh = await text_parts(known, ANN)
+    assert fresh[LONG] > fresh["Kettle?"]
+
+
+async def test_a_summary_gains_nothing_by_being_one(known: Memory) -> None:
+    words = [f"w{number}x" for number in range(40)]
+    await known.store(" ".join(["kettle", *words]))
+    known.summarise(" ".join([*words, "kettle"]))
+    message, summary = (await text_parts(known, USER)).values()
+    assert summary == pytest.approx(message, rel=0.15)
+
+
 @pytest.mark.parametrize("query", ['"', "'; DROP TABLE x", "AND OR NOT", "scope : s1", "*", "a" * 5_000, "\x00"])
 async def test_no_query_is_an_error(known: Memory, query: str) -> None:
     await known.store("the kettle")
