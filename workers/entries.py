@@ -10,7 +10,7 @@ from memory.terms import searchable, terms
 from memory.tokens import estimate
 from sidestream.errors import InvalidEvent
 from sidestream.events import AnyEvent, Message, check_time, parse_entry
-from workers.stream import Entry
+from workers.stream import Entry, entry_time
 
 log = get_logger("entries")
 
@@ -92,11 +92,6 @@ def _incoming(entry: Entry, event: AnyEvent) -> Incoming:
         human = event.meta.get("human") is True
         item.msg_type = event.msg_type or msg_type(event.role, event.content, human=human)
     return item
-
-
-def entry_time(entry_id: str) -> float:
-    """When Redis took the entry, unix seconds: its id starts with milliseconds."""
-    return int(entry_id.partition("-")[0]) / 1000
 
 
 def _shown(value: bytes) -> str:

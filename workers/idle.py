@@ -26,18 +26,18 @@ class _Ledger:
         self.rows.append(JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload), "deferred"))
 
 
-def close_idle(db: Database, *, now: float, idle: float, extract_every: int) -> tuple[int, int]:
-    """Closes what has been idle for `idle` seconds, in short transactions; sessions finished, summaries owed.
+def close_idle(db: Database, *, now: float, before: float, extract_every: int) -> tuple[int, int]:
+    """Closes what has been idle since `before`, in short transactions; sessions finished, summaries owed.
 
     Raises:
         StoreError: SQLite refused; the rest is found again by the next tick.
     """
     finished = owed = 0
-    while sessions.idle_open(db, now - idle, 1):
+    while sessions.idle_open(db, before, 1):
         ledger = _Ledger(extract_every, now)
         with db.atomic():
             # Asked again under the lock: an event may have come meanwhile.
-            rows = sessions.idle_open(db, now - idle, _BATCH)
+            rows = sessions.idle_open(db, before, _BATCH)
             for row in rows:
                 close_all(ledger, row)
             jobs.owe_many(db, ledger.rows)

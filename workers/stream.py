@@ -166,6 +166,17 @@ class EventStream:
         return entries
 
 
+def stored_until(client: redis.Redis, keys: Keys, now: float) -> float:
+    """The time, unix seconds, up to which all that was published is stored: `now` where nothing waits."""
+    oldest: Any = client.xrange(keys.events, count=1)
+    return min(now, entry_time(_text(oldest[0][0]))) if oldest else now
+
+
+def entry_time(entry_id: str) -> float:
+    """When Redis took the entry, unix seconds: its id starts with milliseconds."""
+    return int(entry_id.partition("-")[0]) / 1000
+
+
 def _only_stream(streams: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:
     """The entries of the one stream that was asked for; redis-py gives a list (RESP2) or a mapping
     (RESP3)."""

@@ -12,6 +12,7 @@ from workers.kinds import EMBED, SUMMARISE
 from workers.liveness import Liveness
 from workers.process import Process
 from workers.retry import RetryRules
+from workers.stream import stored_until
 from workers.summarise import SummariseHandler
 from workers.sweep import sweep
 from workers.wiring import build_drain
@@ -77,9 +78,10 @@ def run_sweep(process: Process) -> None:
 def run_close_idle(process: Process) -> None:
     """Closes turns that nobody answered."""
     settings = process.settings
-    finished, owed = close_idle(
-        process.db, now=process.clock(), idle=settings.turn_idle, extract_every=settings.extract_every
-    )
+    now = process.clock()
+    # While the consumer is behind, a session is not idle: the answer that it waits for may stand in the stream.
+    before = stored_until(process.redis, process.keys, now) - settings.turn_idle
+    finished, owed = close_idle(process.db, now=now, before=before, extract_every=settings.extract_every)
     if finished:
         log.info("idle_sessions_closed", sessions=finished, summaries=owed)
     if owed:
