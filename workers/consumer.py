@@ -177,7 +177,7 @@ class StreamConsumer:
 
     def _take_over(self, writer: BatchWriter) -> int:
         """Everything that is pending, in order, before anything new; then the group is this consumer's
-        alone."""
+        alone, and everything that stands in the stream is new."""
         self._stream.ensure_group()
         total = 0
         for entries in self._stream.claim_pending():
@@ -187,6 +187,7 @@ class StreamConsumer:
             self._between()
         if total:
             log.info("consumer_took_over", entries=total)
+        self._stream.rewind()
         self._stream.drop_other_consumers()
         return total
 

@@ -118,6 +118,11 @@ class EventStream:
             if cursor == "0-0":
                 return
 
+    def rewind(self) -> None:
+        """Makes new again what stands in the stream and is pending with nobody, as after a consumer was
+        deleted by hand: all that was stored has left the stream."""
+        self._redis.xgroup_setid(self._keys.events, GROUP, "0")
+
     def read(self, block: float, *, held: int = 0) -> Read:
         """New entries, oldest first, after waiting up to `block` seconds (0: not at all) for the first.
         `held` entries are in the caller's hands and not acknowledged."""

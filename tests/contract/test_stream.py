@@ -53,3 +53,21 @@ def test_a_consumer_that_reads_while_it_is_dropped_strands_nothing(
     while entries := mine.read(0).entries:
         claimed += len(entries)
     assert claimed == 20
+
+
+def test_entries_that_nobody_has_are_new_again(backend: Backend) -> None:
+    """A consumer was deleted with what it had read, or another one reads at this very moment: nothing is left out, and
+    what both have is one's own in the end."""
+    mine, other = stream_of(backend, "mine"), stream_of(backend, "other")
+    for _ in range(4):
+        backend.look.xadd(backend.keys.events, {"a": "b"})
+    other.read(0)
+    backend.look.xgroup_delconsumer(backend.keys.events, GROUP, "other")
+    other.read(0)
+    assert mine.read(0).entries == []
+    mine.rewind()
+    first = mine.read(0)
+    second = mine.read(0, held=2)
+    assert len(first.entries) == len(second.entries) == 2 and not second.gap
+    mine.acknowledge([*first.entries, *second.entries], {})
+    assert backend.look.xpending(backend.keys.events, GROUP)["pending"] == 0

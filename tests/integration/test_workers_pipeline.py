@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sidestream.keys import GROUP
 from tests.crash.workload import Workload, check_redis, publish, workload
 from tests.stack import Stack
 from workers.analyst import Analyst
@@ -59,6 +60,18 @@ def test_a_backlog_is_stored_once_and_in_order(tmp_path: Path, killed: bool) -> 
         assert contents(stack) == work.contents
         check_redis(stack)
         assert analyst._process is None
+
+
+def test_what_a_deleted_consumer_had_read_is_stored_all_the_same(tmp_path: Path) -> None:
+    work = workload(sessions=2, turns=4)
+    with Stack(tmp_path, ingest_batch=BATCH, embed_min_chars=10_000) as stack:
+        publish(stack, work.events)
+        stack.redis.xgroup_create(stack.keys.events, GROUP, id="0")
+        stack.redis.xreadgroup(GROUP, "gone", {stack.keys.events: ">"}, count=5)
+        stack.redis.xgroup_delconsumer(stack.keys.events, GROUP, "gone")
+        consume(stack, work)
+        assert contents(stack) == work.contents
+        check_redis(stack)
 
 
 def test_an_analyst_reads_as_the_consumer_does(tmp_path: Path) -> None:
