@@ -28,6 +28,8 @@ BEAT_ROLE = "beat"
 # carry no expiry: a Celery worker throws expired tasks away at three or four a second, and runs them at
 # hundreds.
 MOST_WAITING = 5
+# Seconds by which the clock must have been set back for it to matter; it is set right by less all the time.
+_STEP_BACK = 1.0
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -61,14 +63,20 @@ class TickScheduler(Scheduler):
         self._redis = process.redis
         self._prefix = queue_prefix(process.settings.redis_prefix)
         self._clock = process.clock
+        self._ticked_at = self._clock()
         self._liveness = Liveness(process.redis, process.keys, BEAT_ROLE, process.settings.heartbeat_every)
-        for name, entry in self.app.conf.beat_schedule.items():
-            self.schedule[name] = ScheduleEntry(**entry, name=name, app=self.app, last_run_at=_LONG_AGO)
+        self._begin_anew()
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """One step of the schedule."""
+        now = self._clock()
+        if now < self._ticked_at - _STEP_BACK:
+            # Every entry would wait until the time of its last tick has come again.
+            log.warning("beat_began_anew", seconds_back=round(self._ticked_at - now, 1))
+            self._begin_anew()
+        self._ticked_at = now
         wait = super().tick(*args, **kwargs)
-        self._liveness.beat(self._clock())
+        self._liveness.beat(now)
         return wait
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> Any:
@@ -79,6 +87,11 @@ class TickScheduler(Scheduler):
             return
         super().apply_entry(entry, producer)
         faults.reach("beat.after_tick")
+
+    def _begin_anew(self) -> None:
+        self._heap = None
+        for name, entry in self.app.conf.beat_schedule.items():
+            self.schedule[name] = ScheduleEntry(**entry, name=name, app=self.app, last_run_at=_LONG_AGO)
 
     def _waiting(self, queue: str) -> int:
         try:
