@@ -34,6 +34,9 @@ class Outbox:
 
     def due(self, now: float) -> list[str]:
         """Kinds to hint at now; they are taken as hinted at."""
+        for owed in self._owed.values():
+            # The clock may have been set back: nothing waits for the old time to come again.
+            owed.since, owed.last = min(owed.since, now), min(owed.last, now)
         kinds = [kind for kind, owed in self._owed.items() if owed.count and now >= self._at(kind, owed)]
         for kind in kinds:
             self._owed[kind].count = 0

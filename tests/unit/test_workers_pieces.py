@@ -43,6 +43,15 @@ def test_hints_of_one_kind_keep_a_distance() -> None:
     assert outbox.due(0.11) == ["summarise"]
 
 
+def test_hints_go_on_when_the_clock_is_set_back() -> None:
+    outbox = Outbox({"embed": (5, 2.0)})
+    outbox.owe("summarise", 1, 5_000.0)
+    assert outbox.due(5_000.0) == ["summarise"]
+    outbox.owe("summarise", 1, 5_000.0)
+    outbox.owe("embed", 1, 5_000.0)
+    assert (outbox.due(1_000.0), outbox.due(1_000.2), outbox.due(1_002.0)) == ([], ["summarise"], ["embed"])
+
+
 def test_an_outage_kills_no_job_before_its_patience_is_over() -> None:
     failed = RULES.classify(RateLimited("slow down", retry_after=50.0)).outcome(job(attempts=9))
     assert retry_at(failed, 100.0, RULES) == pytest.approx(175.0, abs=25.1)
