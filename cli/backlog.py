@@ -10,11 +10,13 @@ from config.settings import Settings
 from llm.factory import embeds
 from recall.database import ReadDatabase
 from sidestream.keys import Keys
-from store import jobs
-from store.errors import StoreError
+from store import dead_letters, jobs
+from store.errors import StoreError, StoreUnavailable
 from store.redis_client import REDIS_ERRORS, AsyncRedis
 
 _POLL = 0.1
+_SETTLES = 2.0
+"""Longer than a reader remembers that a file could not be opened."""
 
 
 def handled(found: Settings) -> dict[str, str]:
@@ -33,11 +35,10 @@ def words(kinds: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Events that are not stored, jobs that are not done by kind, and jobs that died."""
+    """Events that are not stored, and jobs that are not done by kind."""
 
     events: int
     jobs: dict[str, int] = field(default_factory=dict)
-    dead: int = 0
 
     @property
     def total(self) -> int:
@@ -108,7 +109,7 @@ class Backlog:
         """How it stands now. The stream is looked at first: what leaves it meanwhile shows as a job."""
         events = await self._events()
         try:
-            states = await self._database.read(jobs.stats)
+            states = await self._states()
         except StoreError as error:
             if events:
                 return Owed(events)
@@ -117,8 +118,34 @@ class Backlog:
         return Owed(
             events,
             {kind: found.get("pending", 0) + found.get("running", 0) for kind, found in open_jobs.items()},
-            sum(found.get("dead", 0) for found in open_jobs.values()),
         )
+
+    async def newest_letter(self) -> int:
+        """Number of the newest dead letter; 0 where there is none, or no database yet."""
+        try:
+            return await self._database.read(dead_letters.newest)
+        except StoreUnavailable:
+            return 0
+        except StoreError as error:
+            raise Unavailable(str(error)) from error
+
+    async def dead_since(self, number: int) -> int:
+        """How many events and jobs died after dead letter `number`."""
+        try:
+            return await self._database.read(lambda db: dead_letters.count_since(db, number))
+        except StoreError as error:
+            raise Unavailable(str(error)) from error
+
+    async def _states(self) -> dict[str, dict[str, int]]:
+        """Jobs by kind and state. A database that was just being made is looked at again before it is given up."""
+        end = self._clock() + _SETTLES
+        while True:
+            try:
+                return await self._database.read(jobs.stats)
+            except StoreUnavailable:
+                if self._clock() >= end:
+                    raise
+            await asyncio.sleep(_POLL)
 
     async def _events(self) -> int:
         try:

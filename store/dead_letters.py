@@ -102,5 +102,15 @@ def count(db: Database) -> int:
     return int(db.value("dead_letters_count"))
 
 
+def newest(db: Database) -> int:
+    """Number of the newest, 0 where there never was one."""
+    return int(db.value("dead_letters_newest"))
+
+
+def count_since(db: Database, number: int) -> int:
+    """How many of those that came after dead letter `number` are still dead."""
+    return int(db.value("dead_letters_since", id=number))
+
+
 def _letter(row: Row) -> DeadLetter:
     return DeadLetter(**(row | {"body": json.loads(row["body"])}))

@@ -100,13 +100,15 @@ class _Import:
 
     async def run(self, chats: Sequence[ChatFile], contents: Sequence[Contents]) -> bool:
         async with self._workers() as started, self._backlog() as backlog:
+            newest = await backlog.newest_letter()
             for chat, held in zip(chats, contents, strict=True):
                 await self._publish(chat, held, backlog)
             if self._wait or started:
-                owed = await self._finish(backlog)
+                await self._finish(backlog)
+                dead = await backlog.dead_since(newest)
+                if dead:
+                    raise CheckFailed(f"{dead} dead letters came up meanwhile; see `sidestream dead list`")
                 click.echo(f"everything is {self._done}")
-                if owed.dead:
-                    raise CheckFailed(f"{owed.dead} jobs are dead; see `sidestream dead list`")
         return True
 
     @contextlib.asynccontextmanager
@@ -125,7 +127,8 @@ class _Import:
     async def _backlog(self) -> AsyncIterator[Backlog]:
         url = environment.redis_url(self._settings)
         redis = connect_async(url)
-        database = ReadDatabase(self._settings.database)
+        # A file that was not there a moment ago may be there now: the workers may only be starting.
+        database = ReadDatabase(self._settings.database, retry_every=0.0)
         try:
             await redis.ping()
             keys = Keys(self._settings.redis_prefix)
@@ -164,7 +167,7 @@ class _Import:
         skipped = f", {len(held.bad)} lines skipped" if held.bad else ""
         click.echo(f"{chat.path}: {held.messages} messages published{skipped}")
 
-    async def _finish(self, backlog: Backlog) -> Owed:
+    async def _finish(self, backlog: Backlog) -> None:
         with self._bar(self._done, None, 0) as bar:
             most = 0
 
@@ -173,7 +176,7 @@ class _Import:
                 most = max(most, owed.total)
                 bar.update(bar.task_ids[0], total=most, completed=most - owed.total)
 
-            return await backlog.done(told)
+            await backlog.done(told)
 
     @contextlib.contextmanager
     def _bar(self, name: str, total: int | None, done: int) -> Iterator[Progress]:

@@ -39,3 +39,11 @@ UPDATE dead_letters SET status = :status, updated_at = :now WHERE source = 'job'
 -- name: dead_letters_count
 -- Shown in health; the partial index makes it cheap.
 SELECT count(*) FROM dead_letters WHERE status = 'dead'
+
+-- name: dead_letters_newest
+-- Ids only grow.
+SELECT coalesce(max(id), 0) FROM dead_letters
+
+-- name: dead_letters_since
+-- What died while an import ran.
+SELECT count(*) FROM dead_letters WHERE status = 'dead' AND id > :id

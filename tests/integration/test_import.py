@@ -97,6 +97,23 @@ def test_bad_lines_are_skipped_when_asked_and_nothing_else_is(stack: Stack, tmp_
     assert contents(stack) == {"log": [json.loads(line)["content"] for line in lines]}
 
 
+def test_what_could_not_be_stored_is_told_and_only_once(stack: Stack, tmp_path: Path) -> None:
+    """Two files name one session, which belongs to the first one's user."""
+    stack.start_ingest()
+    stack.start_tasks(beat=True)
+    for user in ("ann", "bob"):
+        line = {"session_id": "s1", "user_id": user, "role": "user", "content": f"I am {user}, says the label."}
+        (tmp_path / f"{user}.jsonl").write_text(json.dumps(line))
+    assert sidestream(stack, "import", tmp_path / "ann.jsonl", "--wait").returncode == 0
+    done = sidestream(stack, "import", tmp_path / "bob.jsonl", "--wait")
+    assert done.returncode == 1
+    assert "2 dead letters came up meanwhile; see `sidestream dead list`" in done.stderr
+    assert "everything is" not in done.stdout
+    assert contents(stack) == {"s1": ["I am ann, says the label."]}
+    again = sidestream(stack, "import", tmp_path / "ann.jsonl", "--wait")
+    assert again.returncode == 0, again.stderr
+
+
 def noted(stack: Stack) -> int:
     """How many events the import in progress has noted as accepted."""
     files = list((stack.folder / "data" / "imports").glob("*.json"))
