@@ -33,6 +33,17 @@ def test_a_scan_counts_events_and_names_bad_lines(tmp_path: Path) -> None:
     assert [bad.line_no for bad in found.bad] == [2, 4, 5, 6]
 
 
+def test_what_lies_ahead_of_the_clock_is_named_with_its_line(tmp_path: Path) -> None:
+    lines = [
+        {"session_id": s, "role": "user", "content": "x", "ts": t}
+        for s, t in (("a", "2024-01-01"), ("b", "2999-01-01"))
+    ]
+    found = scan(chat(tmp_path / "a.jsonl", *map(json.dumps, lines)))
+    assert (found.messages, found.events) == (1, 2)
+    assert [bad.line_no for bad in found.bad] == [2, 2]
+    assert "ahead of the clock" in found.bad[0].reason
+
+
 def test_an_interrupted_import_goes_on_while_the_file_is_the_same(tmp_path: Path) -> None:
     file = chat(tmp_path / "a.jsonl", message("one"), message("two"))
     ImportProgress(tmp_path / "data", file).save(1)
