@@ -1,6 +1,5 @@
 """The chat in a terminal."""
 
-import contextlib
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
@@ -61,19 +60,24 @@ class Chat:
         """Talks until the user leaves."""
         model = self._agents.models["chat"]
         self._console.print(Text(f"Sidestream. Model: {model['model']} ({model['provider']}). /help for help."))
-        while True:
+        going_on = True
+        while going_on:
+            # All of a round in one block: an interrupt between two of its steps must not end the chat.
             try:
-                line = self._read().strip()
-            except EOFError:
-                self._console.print()
-                return
+                going_on = self._round()
             except KeyboardInterrupt:
                 self._console.print(Text("\n/quit or Ctrl-D leaves."))
-                continue
-            if line == "/quit":
-                return
-            with contextlib.suppress(KeyboardInterrupt):
-                self._take(line)
+
+    def _round(self) -> bool:
+        """Takes one line; false when the user leaves."""
+        try:
+            line = self._read().strip()
+        except EOFError:
+            self._console.print()
+            return False
+        if line != "/quit":
+            self._take(line)
+        return line != "/quit"
 
     def _take(self, line: str) -> None:
         command = line.split(maxsplit=1)[0] if line.startswith("/") else ""

@@ -22,7 +22,8 @@ async def chat_in_terminal(found: Settings, *arguments: str) -> int:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), _STOP_DEADLINE)
+                async with asyncio.timeout(_STOP_DEADLINE):
+                    await process.wait()
             except TimeoutError:
                 process.kill()
                 await process.wait()

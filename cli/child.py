@@ -92,7 +92,8 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGTERM)
             try:
-                await asyncio.wait_for(process.wait(), self.program.stop_deadline)
+                async with asyncio.timeout(self.program.stop_deadline):
+                    await process.wait()
             except TimeoutError:
                 self._say(f"{self.program.name} did not stop in {self.program.stop_deadline:.0f} s; killing it")
         await self.kill()
@@ -149,7 +150,8 @@ class Child:
 
     async def _stopped_within(self, seconds: float) -> bool:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
         return self._stopping.is_set()
 
 

@@ -79,7 +79,8 @@ async def scripted_chat(
         assert process.stdin is not None
         process.stdin.close()
         try:
-            await asyncio.wait_for(process.wait(), _STOP_DEADLINE)
+            async with asyncio.timeout(_STOP_DEADLINE):
+                await process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()

@@ -7,6 +7,8 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from sidestream.cancellation import heed_cancellation
+
 ConnectionLost = exceptions.ConnectionError
 """There is no connection, or it broke; a timeout is another error."""
 
@@ -56,4 +58,6 @@ def open_client(url: str, timeout: float) -> "redis.Redis":
 def open_async_client(url: str, timeout: float) -> "redis.asyncio.Redis":
     """As `open_client`, asynchronous."""
     never = AsyncRetry(NoBackoff(), 0)
-    return redis.asyncio.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=never)
+    return heed_cancellation(
+        redis.asyncio.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=never)
+    )

@@ -5,6 +5,8 @@ from typing import TypeAlias
 import redis
 import redis.asyncio
 
+from sidestream.cancellation import heed_cancellation
+
 AsyncRedis: TypeAlias = redis.asyncio.Redis
 REDIS_ERRORS: tuple[type[Exception], ...] = (redis.RedisError, OSError, TimeoutError)
 """What a command may raise when Redis is away, slow or refuses; a reader does without it then."""
@@ -17,7 +19,8 @@ def connect(url: str, *, timeout: float = 2.0) -> "redis.Redis":
 
 def connect_async(url: str, *, timeout: float = 2.0) -> "redis.asyncio.Redis":
     """As `connect`, asynchronous; belongs to the event loop that uses it first."""
-    client: redis.asyncio.Redis = redis.asyncio.Redis.from_url(
-        url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15
+    return heed_cancellation(
+        redis.asyncio.Redis.from_url(
+            url, socket_timeout=timeout, socket_connect_timeout=timeout, health_check_interval=15
+        )
     )
-    return client

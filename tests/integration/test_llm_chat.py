@@ -154,7 +154,8 @@ async def test_an_answer_that_dribbles_times_out_too(kit: Kit) -> None:
     chat = kit.chat(chat_base_url=url, llm_timeout=0.3, llm_retries=0)
     with pytest.raises(Timeout):
         await chat.complete(HELLO)
-    await asyncio.wait_for(hung_up.wait(), 5)
+    async with asyncio.timeout(5):
+        await hung_up.wait()
     await chat.aclose()
     server.close()
 

@@ -139,7 +139,8 @@ async def test_leftovers_of_a_killed_supervisor_are_ended(tmp_path: Path) -> Non
     Ledger(tmp_path / "up.json").note("orphan", orphan.pid)
     said: list[str] = []
     Supervisor([], tmp_path, tmp_path, said.append).end_leftovers()
-    assert await asyncio.wait_for(orphan.wait(), DEADLINE) == -signal.SIGKILL
+    async with asyncio.timeout(DEADLINE):
+        assert await orphan.wait() == -signal.SIGKILL
     assert said == ["ended what an earlier run had left behind: orphan"]
 
 
@@ -149,7 +150,8 @@ async def test_a_process_that_only_got_the_number_is_left_alone(tmp_path: Path) 
     assert Ledger(tmp_path / "up.json").end_leftovers() == []
     assert start_time(stranger.pid) is not None
     stranger.kill()
-    await asyncio.wait_for(stranger.wait(), DEADLINE)
+    async with asyncio.timeout(DEADLINE):
+        await stranger.wait()
 
 
 def test_a_folder_is_run_once(tmp_path: Path) -> None:
