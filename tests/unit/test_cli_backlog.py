@@ -33,7 +33,7 @@ async def test_a_database_that_was_just_being_made_is_looked_at_again(tmp_path: 
     await asyncio.sleep(0)
     assert not looking.done()
     migrate(db)
-    assert await looking == Owed(0, {"embed": 0}, 0)
+    assert await looking == Owed(0, {"embed": 0})
     db.close()
 
 
