@@ -5,7 +5,7 @@ makes the same events for the same messages.
 """
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -49,6 +49,7 @@ class _Reader:
     def __init__(self, source: str, user_id: str | None, namespace: str) -> None:
         self.source, self.user_id, self.namespace = source, user_id, namespace
         self.sessions: dict[str, _Session] = {}
+        self.unnamed: Counter[str] = Counter()
 
     def message(
         self,
@@ -154,7 +155,10 @@ def _chat(reader: _Reader, line: int, session: str, record: Mapping[str, Any], m
 
 
 def _session_of(reader: _Reader, record: Mapping[str, Any]) -> str:
-    """A chat's own id, else a name from the file and what the chat begins with, so that it holds as the file grows."""
+    """A chat's own id, else a name from the file and what the chat begins with, so that it holds as the file grows.
+
+    Chats of one file that begin alike are numbered in their order.
+    """
     named = first_text(record, ("session_id", "conversation_id", "thread_id"))
     if named:
         return named
@@ -162,8 +166,18 @@ def _session_of(reader: _Reader, record: Mapping[str, Any]) -> str:
     if numbered:
         # A bare id often counts from 0 in each file.
         return f"{reader.source}/{numbered}"
-    first = next(iter(record.get("messages") or record.get("conversations") or ()), "")
-    return f"{reader.source}/{hashlib.sha256(repr(first).encode('utf-8', 'replace')).hexdigest()[:12]}"
+    opening = repr(_opening(record.get("messages") or record.get("conversations") or []))
+    name = f"{reader.source}/{hashlib.sha256(opening.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    reader.unnamed[name] += 1
+    return name if reader.unnamed[name] == 1 else f"{name}~{reader.unnamed[name]}"
+
+
+def _opening(messages: list[Any]) -> list[Any]:
+    """A chat up to the first thing that its user says: many chats begin with one and the same instruction."""
+    for place, message in enumerate(messages):
+        if isinstance(message, Mapping) and str(message.get("role", message.get("from"))).lower() in ("user", "human"):
+            return messages[: place + 1]
+    return messages[:1]
 
 
 def _user_of(record: Mapping[str, Any]) -> str | None:

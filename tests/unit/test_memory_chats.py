@@ -110,6 +110,18 @@ def test_a_list_of_chats_over_many_lines_gives_a_session_each_with_its_line() ->
     assert second.session_id.startswith("file/") and second.session_id != first.session_id
 
 
+@pytest.mark.parametrize("questions", [("tides?", "winds?"), ("tides?", "tides?")])
+def test_chats_without_a_name_that_begin_alike_stay_apart(questions: Sequence[str]) -> None:
+    chats = [
+        {"messages": [{"role": "system", "content": "Be brief"}, {"role": "user", "content": q}]} for q in questions
+    ]
+    first, second = (items := read(*chats))[1].session_id, items[3].session_id
+    assert [m.session_id for m in messages(items)] == [first, first, second, second]
+    assert first != second
+    grown = [{"messages": [*chat["messages"], {"role": "assistant", "content": "Fine."}]} for chat in chats]
+    assert {m.session_id for m in messages(read(*grown))} == {first, second}
+
+
 def test_one_document_may_be_a_list_of_messages() -> None:
     text = json.dumps([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}], indent=1)
     found = [i for _, i in parse_chats(text.splitlines(), source="file")]
