@@ -61,6 +61,9 @@ class AsyncPublisher:
         self._timeout = timeout
         self._replaying = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        with suppress(RuntimeError):  # outside a loop; what was adopted is then replayed from the first publish on
+            asyncio.get_running_loop()
+            self._replay_in_background()
 
     @property
     def spooled(self) -> int:
@@ -104,7 +107,7 @@ class AsyncPublisher:
                 await self._client.aclose()
 
     async def __aenter__(self) -> Self:
-        self._replay_in_background()
+        self._replay_in_background()  # where it was made outside the loop
         return self
 
     async def __aexit__(

@@ -195,3 +195,15 @@ async def test_a_publisher_that_closes_leaves_the_rest_to_the_next(
     assert stored(server) == names(0, 1, 2, 3)
     await second.close()
     assert spool_files(tmp_path) == []
+
+
+async def test_an_adopted_spool_is_replayed_though_nothing_is_published(
+    server: RedisServer, driver: Make, tmp_path: Path
+) -> None:
+    first = driver(server.url, spool_dir=tmp_path)
+    server.kill()
+    await first.publish_many([said(n) for n in range(3)])
+    await first.close(0)
+    server.start()
+    await drained(driver(server.url, spool_dir=tmp_path))
+    assert stored(server) == names(0, 1, 2)
