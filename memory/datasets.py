@@ -1,11 +1,13 @@
 """Conversations with marked evidence, as `sidestream eval` asks them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memory.conversations import conversation_events
 from memory.metrics import collapse
 from memory.records import BadLine, records
+from sidestream.events import Message
 
 Level = Literal["turn", "session"]
 
@@ -25,12 +27,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One conversation: whose memory is asked, where each event stands, its session, and the questions."""
+    """One conversation: whose memory is asked, where each event stands, its session, and the questions.
+
+    `left_out` are events that an import cannot make of their turns, such as one without words.
+    """
 
     user_id: str
     index: Mapping[str, int]
     session_of: Mapping[str, str]
     questions: Sequence[Question]
+    left_out: Collection[str] = frozenset()
 
     def ranking(self, question: Question, event_ids: Iterable[str]) -> list[str]:
         """What a search found, best first, in the question's terms: later turns left out, and at level
@@ -55,11 +61,14 @@ def read_conversations(lines: Iterable[str], *, dataset: str) -> Iterator[tuple[
 def _conversation(record: Mapping[str, Any], dataset: str) -> Conversation:
     owner = f"{dataset}/{record['conversation']}"
     turns = record["turns"]
+    index = {f"{owner}/{t['id']}": i for i, t in enumerate(turns)}
+    events = (item for _, item in conversation_events(0, record, dataset=dataset))
     return Conversation(
         user_id=owner,
-        index={f"{owner}/{t['id']}": i for i, t in enumerate(turns)},
+        index=index,
         session_of={f"{owner}/{t['id']}": f"{owner}/{t['session']}" for t in turns},
         questions=[_question(q, owner) for q in record.get("questions", ())],
+        left_out=index.keys() - {event.id for event in events if isinstance(event, Message)},
     )
 
 

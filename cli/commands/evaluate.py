@@ -84,7 +84,7 @@ def _check_imported(found: Settings, conversations: Sequence[Conversation], name
     try:
         with open_database(found.database, readonly=True) as db:
             for conversation in conversations:
-                ids = list(conversation.index)
+                ids = [event for event in conversation.index if event not in conversation.left_out]
                 missing = len(ids) - len(messages.stored_events(db, namespace, ids))
                 if missing:
                     raise CheckFailed(
@@ -93,6 +93,9 @@ def _check_imported(found: Settings, conversations: Sequence[Conversation], name
                     )
     except StoreError as error:
         raise Unavailable(str(error)) from error
+    for conversation in conversations:
+        if conversation.left_out:
+            click.echo(f"{conversation.user_id}: {len(conversation.left_out)} turns cannot be read", err=True)
 
 
 async def _ask(

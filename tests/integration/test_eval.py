@@ -61,6 +61,19 @@ def test_what_was_not_imported_is_not_measured(stack: Stack, tmp_path: Path) -> 
     assert "Traceback" not in done.stderr + no_questions.stderr
 
 
+def test_turns_that_an_import_skipped_are_named_and_hold_nothing_up(stack: Stack, tmp_path: Path) -> None:
+    text = {"session": "s", "speaker": "Ann", "time": "2024-04-03"}
+    turns = [{**text, "id": 1, "text": "The gate is green."}, {**text, "id": 2, "text": " "}]
+    asked = [{"id": "q", "text": "Which colour is the gate?", "evidence": [1], "before_turn": -1}]
+    file = tmp_path / "gate.jsonl"
+    file.write_text(json.dumps({"conversation": "c", "turns": turns, "questions": asked}))
+    assert sidestream(stack, "import", file, "--skip-bad", "--wait").returncode == 0
+    done = sidestream(stack, "eval", file, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "gate/c: 1 turns cannot be read" in done.stderr
+    assert json.loads(done.stdout)["all"]["recall@5"] == 1.0
+
+
 @pytest.mark.data
 @pytest.mark.timeout(600)
 def test_memorybank_in_chinese(stack: Stack, bench_data: Path) -> None:
