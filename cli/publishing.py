@@ -21,8 +21,14 @@ def republish(found: Settings, url: str, letter: DeadLetter) -> str:
 
     Raises:
         Unavailable: Redis does not answer.
-        CliError: the letter has no fields that could be added.
+        CliError: the letter's fields are not those of the entry any more, or there are none.
     """
+    altered = letter.body.get("altered")
+    if isinstance(altered, list):
+        raise CliError(
+            f"dead letter {letter.id} cannot be replayed: {', '.join(altered)} could not be kept as it came; "
+            "publish the event again"
+        )
     fields = {name: value for name, value in letter.body.items() if isinstance(value, str)}
     if not fields:
         raise CliError(f"dead letter {letter.id} has no fields left")

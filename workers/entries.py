@@ -3,6 +3,7 @@ here."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from config.logging import get_logger
 from memory.classify import msg_type
@@ -37,12 +38,13 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An entry that cannot be stored, and why. `body` is its fields as text."""
+    """An entry that cannot be stored, and why. `body` is its fields as text; where some are no text, or too long to
+    be kept whole, `altered` in it lists their names, and the entry cannot be replayed."""
 
     entry_id: str
     namespace: str
     reason: str
-    body: dict[str, str]
+    body: dict[str, Any]
 
 
 def read_entries(entries: list[Entry], now: float) -> list[Incoming | Refused]:
@@ -53,8 +55,16 @@ def read_entries(entries: list[Entry], now: float) -> list[Incoming | Refused]:
 
 def refuse(entry_id: str, fields: dict[bytes, bytes], reason: str) -> Refused:
     """A dead letter of the entry, whatever its bytes are."""
-    flat = {_shown(name): _shown(value) for name, value in fields.items()}
-    return Refused(entry_id, flat.get("namespace") or "default", reason, flat)
+    most = _KEPT if sum(map(len, fields.values())) <= 2 * _KEPT else _SHOWN
+    flat: dict[str, Any] = {}
+    altered: list[str] = []
+    for raw_name, raw_value in fields.items():
+        name, value = _shown(raw_name, most), _shown(raw_value, most)
+        flat[name] = value
+        if (name.encode(), value.encode()) != (raw_name, raw_value):
+            altered.append(name)
+    namespace = flat.get("namespace") or "default"
+    return Refused(entry_id, namespace, reason, {**flat, "altered": altered} if altered else flat)
 
 
 def tail_of(fields: dict[bytes, bytes]) -> tuple[str, str] | None:
@@ -94,7 +104,7 @@ def _incoming(entry: Entry, event: AnyEvent) -> Incoming:
     return item
 
 
-def _shown(value: bytes) -> str:
-    if len(value) > _KEPT:
+def _shown(value: bytes, most: int) -> str:
+    if len(value) > most:
         return f"{value[:_SHOWN].decode('utf-8', 'backslashreplace')}… [cut: {len(value)} bytes in all]"
     return value.decode("utf-8", "backslashreplace")

@@ -92,6 +92,16 @@ def test_a_person_in_the_assistants_role_is_a_person(bench: Bench) -> None:
     assert bench.rows("SELECT msg_type FROM main_messages") == [("preference",), ("normal",)]
 
 
+def test_a_dead_letter_says_which_fields_it_could_not_keep(bench: Bench) -> None:
+    long = "x" * (2 * 1024 * 1024 + 1)
+    bench.apply(
+        message(content=b"\xff"), message(role="robot", content=long), message(role="robot", meta='{"a": "\\x"}')
+    )
+    assert bench.rows("SELECT body ->> 'altered' FROM dead_letters") == [('["content"]',), ('["content"]',), (None,)]
+    ((kept,),) = bench.rows("SELECT length(body ->> 'content') FROM dead_letters WHERE id = 2")
+    assert 60_000 < kept < 70_000
+
+
 def test_an_event_keeps_its_own_time_and_the_session_the_clocks(bench: Bench) -> None:
     bench.apply(message(ts="2020-01-01T00:00:00Z"))
     assert bench.rows("SELECT occurred_at, ingested_at FROM main_messages") == [(1_577_836_800.0, NOW)]
