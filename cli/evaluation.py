@@ -60,6 +60,8 @@ async def ask(
             ranking = conversation.ranking(question, ids)
             # What is not stored yet is no part of the measurement, so the tail is not missed.
             notes = [f"{d.part}: {d.reason}" for d in found.degraded if d.part != "tail"]
+            if found.lag.owed and found.lag.owed.get("embed"):
+                notes.append("vectors: not everything is embedded yet")
             yield Answer(conversation.user_id, question, ranking, notes)
             asked()
 

@@ -1,6 +1,6 @@
 """Measuring recall: what is asked, what counts, and how it is summed up. Searches are scripted here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import pytest
@@ -10,16 +10,17 @@ from cli.evaluation import Answer, ask, report, wanted
 from memory.datasets import Conversation, Question
 from memory.types import Degraded, Hit, Kind, Scope
 from recall.reader import Reader
-from recall.results import SearchResult
+from recall.results import Lag, SearchResult
 
 
 class Scripted:
     """A reader that finds what it is told, in every search."""
 
-    def __init__(self, *event_ids: str, degraded: Sequence[Degraded] = ()) -> None:
-        self.result = SearchResult(
-            [Hit("message", n, 0.5, "", 0.0, "s", event_id=e) for n, e in enumerate(event_ids)], list(degraded)
-        )
+    def __init__(
+        self, *event_ids: str, degraded: Sequence[Degraded] = (), owed: Mapping[str, int] | None = None
+    ) -> None:
+        hits = [Hit("message", n, 0.5, "", 0.0, "s", event_id=e) for n, e in enumerate(event_ids)]
+        self.result = SearchResult(hits, list(degraded), Lag(owed=owed))
         self.scopes: list[Scope] = []
 
     async def search(self, scope: Scope, query: str, limit: int, kinds: Sequence[Kind]) -> SearchResult:
@@ -87,3 +88,8 @@ async def test_what_went_less_well_is_told_and_an_unreadable_store_is_no_result(
     assert report(await answers(weak, question(["d/c/1"])))["degraded"] == ["query_embedding: no model"]
     with pytest.raises(Unavailable, match="locked"):
         await answers(Scripted(degraded=[Degraded("store", "locked")]), question(["d/c/1"]))
+
+
+async def test_a_measurement_before_all_is_embedded_says_so() -> None:
+    early = Scripted("d/c/1", owed={"embed": 3, "summarise": 1})
+    assert report(await answers(early, question(["d/c/1"])))["degraded"] == ["vectors: not everything is embedded yet"]
