@@ -148,12 +148,6 @@ class Stack:
         self._values |= settings
         self.__dict__.pop("settings", None)
 
-    @staticmethod
-    def call(task: str) -> list[str]:
-        """A command that runs one task of the workers in a process of its own, without a broker."""
-        code = "from workers.app import app; app.process.started(); app.tasks['sidestream." + task + "']()"
-        return [sys.executable, "-c", code]
-
     def start(self, name: str, command: list[str], **env: str) -> Process:
         """Starts a process that belongs to the stack."""
         process = Process(name, command, self.env(**env), self.folder / f"{name}.log")

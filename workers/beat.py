@@ -2,7 +2,8 @@
 
 Beat keeps no file: rows say what is due, so a tick is only a hint to look at them, and a tick too many or
 too few does nothing. Two beats, or one that is killed between a tick and its mark, are harmless for the
-same reason. A fresh beat ticks everything at once, so that one which restarts often still ticks.
+same reason. A fresh beat ticks everything at once, so that one which restarts often still ticks. Only the
+drain of the stream waits for its time, so that a consumer that starts beside beat comes first.
 """
 
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from config.logging import get_logger
 from config.settings import Settings
 from workers import faults
 from workers.config import queue_prefix
-from workers.kinds import INGEST, MAINTAIN, QUEUES
+from workers.kinds import MAINTAIN, QUEUES
 from workers.liveness import Liveness
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ BEAT_ROLE = "beat"
 MOST_WAITING = 5
 # Seconds by which the clock must have been set back for it to matter; it is set right by less all the time.
 _STEP_BACK = 1.0
+_DRAIN = "drain-stream"
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -38,7 +40,7 @@ def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
     entries = {
         "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
         "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),
-        "drain-stream": _tick("drain_stream", settings.drain_every, INGEST),
+        _DRAIN: _tick("drain_stream", settings.drain_every, MAINTAIN),
     }
     for queue in QUEUES:
         entries[f"heartbeat-{queue}"] = _tick("heartbeat", settings.heartbeat_every, queue, queue)
@@ -58,7 +60,7 @@ class TickScheduler(Scheduler):
     """Keeps its marks in memory, ticks no queue that is full of ticks, and shows that it lives."""
 
     def setup_schedule(self) -> None:
-        """All entries, due at once."""
+        """All entries, due at once but the drain."""
         process = cast("WorkerApp", self.app).process
         self._redis = process.redis
         self._prefix = queue_prefix(process.settings.redis_prefix)
@@ -91,7 +93,8 @@ class TickScheduler(Scheduler):
     def _begin_anew(self) -> None:
         self._heap = None
         for name, entry in self.app.conf.beat_schedule.items():
-            self.schedule[name] = ScheduleEntry(**entry, name=name, app=self.app, last_run_at=_LONG_AGO)
+            last = None if name == _DRAIN else _LONG_AGO
+            self.schedule[name] = ScheduleEntry(**entry, name=name, app=self.app, last_run_at=last)
 
     def _waiting(self, queue: str) -> int:
         try:

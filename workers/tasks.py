@@ -90,7 +90,8 @@ def run_close_idle(process: Process) -> None:
 
 def drain_stream(process: Process) -> None:
     """Stores what stands in the stream, if no consumer is alive to do it."""
-    entries = build_drain(process).drain(process.settings.task_soft_limit / 2)
+    settings = process.settings
+    entries = build_drain(process).drain(min(settings.drain_every, settings.task_soft_limit / 2))
     if entries:
         log.warning("stream_drained_by_beat", entries=entries)
 
