@@ -16,5 +16,11 @@ def publishable(text: str) -> str:
 
 def within_tokens(text: str, limit: int) -> str:
     """`text`, its middle cut out with a mark where it is estimated at more than `limit` tokens."""
-    size = estimate(text)
-    return text if size <= limit else cut_middle(text, len(text) * limit // size)
+    if estimate(text) <= limit:
+        return text
+    # No character is estimated at less than a quarter of a token.
+    low, high = 0, min(len(text), 4 * limit)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimate(cut_middle(text, middle)) <= limit else (low, middle - 1)
+    return cut_middle(text, low)

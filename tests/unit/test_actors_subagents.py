@@ -13,8 +13,10 @@ from actors.core import Actor, ActorSystem
 from actors.delegation import Delegation, Report, SubagentLimits
 from actors.errors import BadToolCall, UnknownAgent
 from actors.recorder import Recorder
+from actors.text import within_tokens
 from config.settings import load
 from llm.factory import build_chat
+from memory.tokens import estimate
 from sidestream.events import Message, SubagentFinished, SubagentMessage, SubagentStarted
 from tests.fake_openai import Behaviour, FakeOpenAI, Hang, Status
 from tests.fake_openai import Reply as Answer
@@ -169,6 +171,14 @@ async def test_a_long_report_is_cut_for_the_caller_and_kept_within_the_limit(ser
     said = made.notebook.events[1]
     assert isinstance(said, SubagentMessage) and 500_000 < len(said.content) <= 1024 * 1024
     await made.close()
+
+
+@pytest.mark.parametrize("text", ["汉" * 5_000 + "a" * 100_000 + "字" * 5_000, "a" * 100_000, "文" * 10_000, "short"])
+def test_a_cut_text_is_within_its_tokens_wherever_they_stand(text: str) -> None:
+    cut = within_tokens(text, 1_000)
+    assert estimate(cut) <= 1_000
+    assert (cut == text) == (text == "short")
+    assert cut[:5] == text[:5] and cut[-5:] == text[-5:]
 
 
 async def test_a_registry_knows_each_name_once() -> None:
