@@ -12,6 +12,7 @@ from llm.errors import CircuitOpen, LlmError, RateLimited, Timeout, Unauthorised
 from llm.ports import ChatMessage, ChatModel, ChatReply, ToolCall
 from memory.context import message_tokens
 from memory.tokens import Corrector
+from sidestream.fieldtypes import MAX_ID_LENGTH
 from sidestream.ids import new_id
 
 MAX_CALLS = 16
@@ -122,11 +123,12 @@ class Conversation:
             await self._journal.result(text, call.id, answers=asking)
 
     def _named(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
-        """The calls, each with an id of its own: some servers give none, or the same to all."""
+        """The calls, each with an id of its own that can be published: some servers give none, or the same to all."""
         seen: set[str] = set()
         named = []
         for call in calls:
-            unique = call if call.id and call.id not in seen else replace(call, id=f"call_{self._ids()}")
+            fit = call.id and call.id.isprintable() and len(call.id) <= MAX_ID_LENGTH and call.id not in seen
+            unique = call if fit else replace(call, id=f"call_{self._ids()}")
             seen.add(unique.id)
             named.append(unique)
         return named

@@ -9,7 +9,7 @@ from actors.text import publishable
 from memory.toolcalls import call_text
 from memory.types import Scope, StoredMessage
 from sidestream.events import Message, SessionEnded, parse_event
-from sidestream.fieldtypes import Role
+from sidestream.fieldtypes import MAX_ID_LENGTH, MAX_META_BYTES, Role, to_json
 from sidestream.ids import new_id
 
 MAX_ARGUMENTS = 16_000
@@ -66,7 +66,8 @@ class Journal:
 
     async def calls(self, text: str, calls: Sequence[dict[str, Any]], *, answers: str) -> str:
         """Publishes that the assistant calls tools (in OpenAI's form); its event id."""
-        meta = {"tool_calls": [_bounded(call) for call in calls]}
+        most = MAX_META_BYTES * 3 // 4 // len(calls)
+        meta = {"tool_calls": [_bounded(call, most) for call in calls]}
         content = publishable(text) if text.strip() else call_text(meta)
         event = self._event("assistant", content, parent_id=answers, meta=meta)
         await self.recorder.record(event)
@@ -125,9 +126,10 @@ class Journal:
         return event.id
 
 
-def _bounded(call: dict[str, Any]) -> dict[str, Any]:
+def _bounded(call: dict[str, Any], most: int) -> dict[str, Any]:
+    """The call with a name and arguments that can be published; the arguments take at most `most` bytes of JSON."""
     function = call["function"]
-    arguments = function["arguments"]
-    if len(arguments) <= MAX_ARGUMENTS:
-        return call
-    return {**call, "function": {**function, "arguments": arguments[:MAX_ARGUMENTS]}}
+    name, arguments = publishable(function["name"][:MAX_ID_LENGTH]), publishable(function["arguments"][:MAX_ARGUMENTS])
+    while (size := len(to_json(arguments).encode())) > most:
+        arguments = arguments[: len(arguments) * most // size]
+    return {**call, "function": {**function, "name": name, "arguments": arguments}}

@@ -139,6 +139,16 @@ async def test_huge_arguments_reach_the_tool_whole_and_are_published_cut(tmp_pat
         assert results(agent) == ["400000"]
 
 
+async def test_whatever_a_model_writes_into_its_calls_can_be_published(tmp_path: Path) -> None:
+    lamp = Lamp()
+    async with bench(tmp_path, tools=(lamp,)) as agent:
+        calls = [("lamp", json.dumps({"x": text * 20_000}, ensure_ascii=False)) for text in ("灯", "\\", '"', "a")]
+        calls += [("lamp", '{"x": "\ud83d"}'), ("lamp\ud83d", "{}")]
+        agent.server.script(Answer("", tool_calls=calls * 2), Answer("Done."))
+        assert await agent.say("Light.") == "Done."
+        assert len(lamp.calls) == 10 and len(results(agent)) == 12
+
+
 async def test_a_silent_tool_has_a_result_all_the_same(tmp_path: Path) -> None:
     async with bench(tmp_path, tools=(Lamp(lambda _: ""),)) as agent:
         agent.server.script(Answer("", tool_calls=[("lamp", "{}")]), Answer("Done."))
