@@ -17,6 +17,7 @@ import redis
 from config.settings import Settings
 from llm.factory import build_embedder, build_summariser
 from llm.ports import ChatModel, Embedder
+from llm.usage import METER
 from sidestream.ids import new_id
 from sidestream.keys import Keys
 from store.db import Database
@@ -25,6 +26,7 @@ from store.opening import open_database
 from workers.checkpoint import leave_checkpoints_to_others
 from workers.errors import NotOpen
 from workers.nudge import Nudger
+from workers.usage import UsageLedger
 
 T = TypeVar("T")
 
@@ -126,6 +128,11 @@ class Process:
     def summariser(self) -> ChatModel | None:
         """The model that writes summaries, or None where rules do."""
         return build_summariser(self.settings)
+
+    @cached_property
+    def usage(self) -> UsageLedger:
+        """What this process's models cost, as far as it is not written yet; it hears them from its first use on."""
+        return UsageLedger(METER)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on this process's one event loop, which lives as long as the models'

@@ -119,7 +119,11 @@ def _drain(process: Process, handler: Handler[Any]) -> Drained:
         log.warning("work_waits", kind=handler.kind, reason=reason)
         return Drained()
     process.nudger.started(handler.kind)
-    drained = process.run(Drain(process.db, handler, _rules(process), clock=process.clock, ids=process.ids).run())
+    usage = process.usage
+    try:
+        drained = process.run(Drain(process.db, handler, _rules(process), clock=process.clock, ids=process.ids).run())
+    finally:
+        usage.write(process.db)
     if drained.done or drained.failed:
         log.info("drained", kind=handler.kind, done=drained.done, failed=drained.failed, more=drained.more)
     if drained.more:

@@ -60,7 +60,7 @@ def test_log_events_are_the_documented_ones() -> None:
 
 
 def counters() -> set[str]:
-    """A pattern for every counter that the code bumps; the parts of a name that vary match one word."""
+    """A pattern for every counter that the code bumps; the parts of a name that vary match one name."""
     patterns = set()
     for path in source.python_files(*source.PACKAGES):
         for name, call in source.calls(path):
@@ -73,7 +73,7 @@ def name_pattern(argument: ast.expr) -> str:
     parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
     if not any(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts):
         return ""
-    return "".join(re.escape(str(p.value)) if isinstance(p, ast.Constant) else "[a-z]+" for p in parts)
+    return "".join(re.escape(str(p.value)) if isinstance(p, ast.Constant) else "[a-z_]+" for p in parts)
 
 
 def test_counters_are_the_documented_ones() -> None:

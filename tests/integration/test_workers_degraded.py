@@ -64,6 +64,14 @@ def test_failures_of_a_model_that_pass_are_waited_out(tmp_path: Path) -> None:
         stack.start_tasks(beat=True)
         stack.wait_quiet()
         check(stack, work)
+        failed = (
+            "SELECT sum(value) FROM counters WHERE name IN ('chat_failures:fake-chat', 'embed_failures:fake-embedding')"
+        )
+        stack.wait(lambda: stack.rows(failed) == [(8,)], "each failure is counted")
+        tokens = (
+            "SELECT count(*) FROM counters WHERE name IN ('chat_tokens_in:fake-chat', 'embed_tokens_in:fake-embedding')"
+        )
+        stack.wait(lambda: stack.rows(tokens) == [(2,)], "so are the tokens")
 
 
 def test_an_answer_that_is_no_summary_is_dead_after_one_repair(tmp_path: Path) -> None:
