@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from actors import views
-from actors.errors import ActorError
+from actors.errors import in_words
 from actors.loop_thread import LoopThread
 from actors.messages import Reply
 from actors.wiring import Agents
@@ -102,11 +102,11 @@ class Chat:
             self._console.print(Text("\n(stopped; the question stays, the answer was not kept)", style="dim"))
 
     def _finish(self, future: "Future[Reply]") -> None:
-        try:
-            self._last = future.result()
-        except ActorError as error:
-            self._console.print(Text(f"No answer: {views.printable(str(error))}", style="red"))
+        error = future.exception()
+        if error is not None:
+            self._console.print(Text(f"No answer: {views.printable(in_words(error))}", style="red"))
             return
+        self._last = future.result()
         for note in self._last.degraded:
             if (note.part, note.reason) not in self._noted:
                 self._noted.add((note.part, note.reason))

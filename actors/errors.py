@@ -61,3 +61,8 @@ class UnknownAgent(Refused):
 
 class BadToolCall(Refused):
     """The model called a tool wrongly; the text says how and goes back to the model."""
+
+
+def in_words(error: BaseException) -> str:
+    """Why there is no answer, for a user. What is not of this tree was a crash; the log has it whole."""
+    return str(error) if isinstance(error, ActorError) else f"the agent crashed ({type(error).__name__}); see the log"

@@ -7,7 +7,7 @@ it cancels that reply and nothing else.
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -39,12 +39,17 @@ class LoopThread:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What `work` returns or raises; an interrupt meanwhile cancels it and is raised."""
+        return self.done(work).result()
+
+    def done(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        """The future of `work` once it has ended, however it did; an interrupt meanwhile cancels it and is raised."""
         future = self.submit(work)
         try:
-            return future.result()
+            wait([future])
         except KeyboardInterrupt:
             future.cancel()
             raise
+        return future
 
     async def _wind_up(self) -> None:
         own = asyncio.current_task()

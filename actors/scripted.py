@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from actors.errors import ActorError
+from actors.errors import in_words
 from actors.host import AgentHost
 from actors.loop_thread import LoopThread
 from actors.messages import Reply
@@ -23,14 +23,15 @@ def converse(
         text = line.strip()
         if not text:
             continue
-        try:
-            reply = loop.run(host.sessions.say(scope, text))
-        except ActorError as error:
-            failed += 1
-            answer = {"session": scope.session_id, "error": str(error)}
-            _write(out, answer if as_json else f"error: {error}")
-        else:
+        future = loop.done(host.sessions.say(scope, text))
+        error = future.exception()
+        if error is None:
+            reply = future.result()
             _write(out, reply_json(reply) if as_json else reply.content)
+        else:
+            failed += 1
+            answer = {"session": scope.session_id, "error": in_words(error)}
+            _write(out, answer if as_json else f"error: {in_words(error)}")
     return failed
 
 

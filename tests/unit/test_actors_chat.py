@@ -96,6 +96,21 @@ def test_a_refused_message_is_a_readable_error(loop: LoopThread, agents: Agents)
     assert "No answer: the message cannot be taken: content" in shown and "Noted: hello" in shown
 
 
+def test_a_crash_of_the_agent_is_an_error_and_not_the_end(
+    loop: LoopThread, agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def crash(*_: object, **__: object) -> None:
+        raise KeyError("loose end")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(agents.reader, "build_context", crash)
+        out = io.StringIO()
+        assert converse(loop, agents.host, SCOPE, ["one", "two"], out, as_json=False) == 2
+        assert out.getvalue() == "error: the agent crashed (KeyError); see the log\n" * 2
+        assert "No answer: the agent crashed (KeyError); see the log" in talk(loop, agents, "three", "/help")
+    assert "Noted: hello" in talk(loop, agents, "hello")
+
+
 def test_lines_in_json_out(loop: LoopThread, agents: Agents) -> None:
     out = io.StringIO()
     failed = converse(loop, agents.host, SCOPE, ["hello\n", "\n", "x" * (1024 * 1024 + 1)], out, as_json=True)
