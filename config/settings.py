@@ -79,7 +79,9 @@ class Settings(BaseSettings):
     embed_base_url: str | None = Field(None, description="Base URL of an OpenAI-compatible embedding endpoint.")
     embed_api_key: SecretStr | None = Field(None, description="Its key; absent: the SiliconFlow or OpenAI key.")
     embed_model: str | None = Field(None, description="Embedding model; default Pro/BAAI/bge-m3 at SiliconFlow.")
-    embed_dimensions: int | None = Field(None, ge=8, le=8192, description="Dimensions; default as the model's.")
+    embed_dimensions: int | None = Field(
+        None, ge=8, le=8192, multiple_of=8, description="Dimensions, a multiple of 8; default as the model's."
+    )
     embed_min_batch: int = Field(5, ge=1, description="Fewest messages in an embedding batch, unless the wait is over.")
     embed_max_batch: int = Field(64, ge=1, le=2048, description="Most messages in an embedding batch.")
     embed_wait: float = Field(2.0, ge=0, description="Longest wait for a batch to fill.")
@@ -147,6 +149,8 @@ class Settings(BaseSettings):
             raise ValueError("task_soft_limit < task_hard_limit < visibility_timeout must hold")
         if abs(self.window_share + self.summary_share + self.fact_share - 1) > 1e-6:
             raise ValueError("window_share + summary_share + fact_share must be 1")
+        if not self.ingest_block <= self.ingest_lease / 2:
+            raise ValueError("ingest_block must not exceed half of ingest_lease, which is extended between two reads")
         if self.embed_min_batch > self.embed_max_batch:
             raise ValueError("embed_min_batch must not exceed embed_max_batch")
         return self

