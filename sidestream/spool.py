@@ -64,7 +64,7 @@ class Spool:
         """Takes over the files of publishers that are gone. Raises SpoolUnavailable."""
         with self._lock:
             try:
-                self.directory.mkdir(parents=True, exist_ok=True)
+                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if not os.access(self.directory, os.R_OK | os.W_OK | os.X_OK):
                     raise PermissionError("the folder cannot be read and written by this user")
                 for path in self.directory.glob(_PATTERN + TEMPORARY):
@@ -142,7 +142,7 @@ class Spool:
             self._adopted.append(self._own)
             self._own = None
         if self._own is None:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._own = SpoolFile.create(self.directory / f"spool-{new_id()}.jsonl")
         return self._own
 
@@ -168,7 +168,7 @@ class Spool:
     def _reject(self, waiting: Waiting) -> None:
         for line in waiting.rejected:
             path = self.directory / REJECTED
-            with path.open("ab") as target:
+            with open(path, "ab", opener=_private) as target:
                 target.write(line.data + b"\n")
                 target.flush()
                 os.fsync(target.fileno())
@@ -181,6 +181,10 @@ class Spool:
         for file in self._files():
             file.close()
         self._adopted, self._own = [], None
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def _read(line: bytes) -> Prepared | None:

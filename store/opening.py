@@ -1,6 +1,8 @@
 """Opens the database file ready for use: folder made, schema migrated."""
 
+import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from store.db import Clock, Database, Synchronous
@@ -18,7 +20,7 @@ def open_database(
     gate: bool = False,
     clock: Clock = time.time,
 ) -> Database:
-    """The database at `path`, its folder (0700) and schema made first where they are missing.
+    """The database at `path`, its folder (0700), file (0600) and schema made first where they are missing.
 
     A `readonly` connection is preceded by a writing one that migrates, so that a reader may be first to
     start. The arguments are those of `Database.open`.
@@ -32,6 +34,7 @@ def open_database(
     path = Path(path)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(path)
     except OSError as error:
         raise StoreUnavailable(f"{path.parent}: {error.strerror}") from error
     if readonly:
@@ -51,3 +54,10 @@ def open_database(
         db.close()
         raise
     return db
+
+
+def _make_private(path: Path) -> None:
+    """Makes the file for its owner alone; SQLite gives the files beside it the same mode."""
+    # One that is there is not touched: to close it would end the locks that this process holds on it.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

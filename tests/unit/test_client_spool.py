@@ -67,6 +67,7 @@ def test_what_is_partly_replayed_waits_from_there(tmp_path: Path) -> None:
 def test_only_the_owner_may_read_a_spool_file(tmp_path: Path) -> None:
     opened(tmp_path).append([prepared(1)])
     assert stat.S_IMODE(files(tmp_path)[0].stat().st_mode) == 0o600
+    assert stat.S_IMODE(opened(tmp_path / "new").directory.stat().st_mode) == 0o700
 
 
 def test_a_full_spool_takes_all_or_none(tmp_path: Path) -> None:
@@ -133,6 +134,7 @@ def test_a_line_that_is_no_event_is_put_aside(tmp_path: Path, line: bytes, caplo
     assert [take(spool, 9) for _ in range(3)] == [["e0"], [], ["e1"]]
     assert spool.pending == 0
     assert (tmp_path / "rejected.jsonl").read_bytes() == line + b"\n"
+    assert stat.S_IMODE((tmp_path / "rejected.jsonl").stat().st_mode) == 0o600
     assert "spool_line_rejected" in caplog.text
 
 

@@ -1,5 +1,6 @@
 """Transactions, savepoints, what runs after a commit, and the pragmas of every connection."""
 
+import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,14 @@ def test_every_connection_has_its_pragmas(tmp_path: Path, synchronous: str, valu
         assert db.pragma("busy_timeout") == 5_000
         assert db.pragma("query_only") == 0
         assert db.has_vec
+
+
+def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
+    with open_database(tmp_path / "new" / "test.db", gate=True) as found:
+        counters.bump(found, "a")
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "new").iterdir()}
+    assert modes == {f"test.db{end}": 0o600 for end in ("", "-wal", "-shm", ".gate")}
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
 def test_a_reader_cannot_write(db: Database) -> None:
