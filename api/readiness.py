@@ -29,6 +29,7 @@ async def ready(doors: Services) -> ReadyResult:
         _within("jobs", owed(doors)),
         _within("consumer", consumer(doors)),
         _within("models", models(doors)),
+        _within("reads", reads(doors)),
     )
     found = dict(checks)
     statuses = {check.status for check in found.values()}
@@ -58,10 +59,11 @@ async def redis(doors: Services) -> HealthCheck:
 
 async def database(doors: Services) -> HealthCheck:
     """It opens and can be read; dead letters are a reason to look, not to stop."""
-    dead = await doors.database.read(dead_letters.count)
-    if dead:
-        return HealthCheck(status="degraded", detail=f"{dead} dead letters; see `sidestream dead list`")
-    return _ok()
+    dead, has_vec = await doors.database.read(lambda db: (dead_letters.count(db), db.has_vec))
+    notes = [f"{dead} dead letters; see `sidestream dead list`"] if dead else []
+    if not has_vec:
+        notes.append("sqlite-vec is not loaded, so search goes by words alone")
+    return HealthCheck(status="degraded", detail="; ".join(notes)) if notes else _ok()
 
 
 async def owed(doors: Services) -> HealthCheck:
@@ -99,6 +101,12 @@ async def models(doors: Services) -> HealthCheck:
     if refusing:
         return HealthCheck(status="degraded", detail=f"{', '.join(refusing)}: the service failed too often; {named}")
     return _ok(named)
+
+
+async def reads(doors: Services) -> HealthCheck:
+    """What the latest reads of this process had to do without, such as a query's embedding that was late."""
+    lacking = [f"{part}: {reason}" for part, reason in doors.reader.troubles.standing.items()]
+    return HealthCheck(status="degraded", detail="; ".join(lacking)) if lacking else _ok()
 
 
 def _waiting(settings: Settings, db: Database) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Says in the log when something that reads need goes away, and when it is back; not at every read."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from config.logging import get_logger
 from memory.types import Degraded
@@ -18,15 +18,20 @@ class Troubles:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self._standing: set[str] = set()
+        self._standing: dict[str, str] = {}
+
+    @property
+    def standing(self) -> Mapping[str, str]:
+        """What the latest reads did without, each part with its reason."""
+        return self._standing
 
     def seen(self, notes: Sequence[Degraded], asked: Iterable[str]) -> None:
         """Takes the notes of one read; `asked` are the parts that it needed."""
         for note in notes:
             self.counts[note.part] += 1
             if note.part not in self._standing:
-                self._standing.add(note.part)
                 _log.warning("read_degraded", part=note.part, reason=note.reason)
-        for part in self._standing & (set(asked) - {note.part for note in notes}):
-            self._standing.discard(part)
+            self._standing[note.part] = note.reason
+        for part in self._standing.keys() & (set(asked) - {note.part for note in notes}):
+            del self._standing[part]
             _log.info("read_healed", part=part)

@@ -8,6 +8,8 @@ import httpx
 import pytest
 
 from sidestream.api_models import ContextResult, ErrorResult, ReadyResult, SearchResult
+from store import connection
+from store.opening import open_database
 from tests.unit.api_app import served
 
 
@@ -81,9 +83,27 @@ async def test_readiness_is_red_with_the_reasons(client: httpx.AsyncClient) -> N
     found = ReadyResult.model_validate(answer.json())
     assert answer.status_code == 503
     assert found.status == "failed"
-    assert set(found.checks) == {"redis", "database", "jobs", "consumer", "models"}
+    assert set(found.checks) == {"redis", "database", "jobs", "consumer", "models", "reads"}
     assert found.checks["models"].status == "degraded"
     assert "not there yet" in found.checks["database"].detail
+
+
+async def test_readiness_tells_what_reads_went_without(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/health/ready")).json()["checks"]["reads"]["status"] == "ok"
+    await client.post("/v1/memories/search", json={"query": "kettle"})
+    found = (await client.get("/health/ready")).json()["checks"]["reads"]
+    assert found["status"] == "degraded"
+    assert "query_embedding: no embedder is configured" in found["detail"] and "store: " in found["detail"]
+
+
+async def test_readiness_tells_that_vectors_cannot_be_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_database(tmp_path / "sidestream.db").close()
+    async with served(tmp_path) as client:
+        assert (await client.get("/health/ready")).json()["checks"]["database"] == {"status": "ok", "detail": ""}
+    monkeypatch.setattr(connection, "sqlite_vec", None)
+    async with served(tmp_path) as client:
+        found = (await client.get("/health/ready")).json()["checks"]["database"]
+    assert (found["status"], found["detail"][:10]) == ("degraded", "sqlite-vec")
 
 
 async def test_liveness_looks_at_nothing(client: httpx.AsyncClient) -> None:
