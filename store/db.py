@@ -100,14 +100,14 @@ class Database:
             StoreFull, StoreUnavailable, StoreCorrupt: from the commit; everything is rolled back.
         """
         self._check_process()
-        outermost = self._depth == 0
-        if outermost and self._gate is not None:
-            self._gate.enter()
-        registered = len(self._after)
-        # Counted first: an exception from a signal handler (a task's time limit) may strike between any
-        # two lines.
-        self._depth += 1
+        depth, registered = self._depth, len(self._after)
+        outermost = depth == 0
+        # An exception from a signal handler (a task's time limit) may strike between any two lines, so that
+        # whatever has to be undone stands inside.
         try:
+            self._depth = depth + 1
+            if outermost and self._gate is not None:
+                self._gate.enter()
             self._execute("begin", "BEGIN IMMEDIATE" if outermost else f"SAVEPOINT s{self._depth}")
             yield
             self._execute("commit", "COMMIT" if outermost else f"RELEASE s{self._depth}")
@@ -116,7 +116,7 @@ class Database:
             self._roll_back(outermost)
             raise
         finally:
-            self._depth -= 1
+            self._depth = depth
             if outermost and self._gate is not None:
                 self._gate.leave()
         if outermost:

@@ -10,6 +10,7 @@ import pytest
 from store import counters
 from store.db import Database
 from store.errors import StoreBusy, StoreConflict, StoreError, StoreUnavailable
+from store.gate import Gate
 from store.opening import open_database
 from tests.unit.store_support import opened
 
@@ -180,6 +181,22 @@ def test_the_gate_lets_one_writer_through(db: Database) -> None:
             counters.bump(second, "b")
     with open_database(db.path, gate=True, busy_timeout=0.1) as third:
         counters.bump(third, "c")
+
+
+def test_a_time_limit_that_strikes_in_the_gate_leaves_it_open(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_database(db.path, gate=True) as first, open_database(db.path, gate=True, busy_timeout=0.1) as second:
+        enter = Gate.enter
+
+        def struck(gate: Gate) -> None:
+            enter(gate)
+            raise TimeoutError
+
+        with monkeypatch.context() as patch, pytest.raises(TimeoutError):
+            patch.setattr(Gate, "enter", struck)
+            counters.bump(first, "a")
+        counters.bump(second, "b")
+        counters.bump(first, "c")
+    assert counters.all_counters(db) == {"b": 1, "c": 1}
 
 
 def test_the_gate_opens_after_a_failure(db: Database) -> None:
