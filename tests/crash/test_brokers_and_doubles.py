@@ -55,6 +55,23 @@ def test_beat_killed_between_tick_and_mark(tmp_path: Path) -> None:
         stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat("beat")), "the second beat ticks")
 
 
+def test_redis_killed_while_beat_is_between_tick_and_mark(tmp_path: Path) -> None:
+    work = workload()
+    fault, reached = marker(tmp_path, "beat.after_tick", "stop")
+    with Stack(tmp_path) as stack:
+        publish(stack, work.events)
+        beat = stack.start_beat(fault=fault)
+        stack.start_ingest()
+        stack.start_tasks()
+        stack.wait(reached.exists, "beat has ticked and not marked it")
+        stack.restart_redis()
+        beat.send(signal.SIGCONT)
+        stack.wait_quiet()
+        check(stack, work)
+        stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat("beat")), "beat ticks on")
+        assert beat.exit_code is None
+
+
 def test_two_of_everything(tmp_path: Path, models: FakeOpenAI) -> None:
     work = workload()
     with Stack(tmp_path, ingest_batch=5, **with_models(models)) as stack:

@@ -29,14 +29,15 @@ def test_task_worker_killed_at(point: str, kind: str, tmp_path: Path, models: Fa
         check(stack, work)
 
 
-def test_redis_killed_while_a_model_is_asked(tmp_path: Path, models: FakeOpenAI) -> None:
+@pytest.mark.parametrize("point", POINTS)
+def test_redis_killed_while_a_task_is_at(point: str, tmp_path: Path, models: FakeOpenAI) -> None:
     work = workload(sessions=2, turns=4)
-    fault, reached = marker(tmp_path, "task.during_model", "stop")
+    fault, reached = marker(tmp_path, point, "stop")
     with Stack(tmp_path, **with_models(models)) as stack:
         publish(stack, work.events)
         stack.start_ingest()
         stack.start_tasks("tasks", beat=True, fault=fault)
-        stack.wait(reached.exists, "a model is being asked")
+        stack.wait(reached.exists, f"{point} reached")
         child = int(reached.read_text().split()[1])
         stack.restart_redis()
         stack.wake(child)
