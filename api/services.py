@@ -11,6 +11,7 @@ from api.access import Access
 from config.settings import Settings
 from llm.factory import build_embedder
 from llm.ports import Embedder
+from llm.warming import warming
 from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
@@ -72,7 +73,8 @@ async def open_services(
         clock=clock,
     )
     try:
-        yield Services(settings, access, keys, redis, database, reader, publisher, clock)
+        async with warming(embedder):
+            yield Services(settings, access, keys, redis, database, reader, publisher, clock)
     finally:
         await publisher.close()
         await reader.aclose()

