@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,16 @@ def test_redis_keeps_what_it_has_accepted() -> None:
         assert option in command
 
 
+def test_redis_is_healthy_only_once_it_has_read_its_file_back() -> None:
+    """redis-cli ends with 0 whatever the server answers."""
+    kind, command = SERVICES["redis"]["healthcheck"]["test"]
+    assert kind == "CMD-SHELL"
+    answers = {"PONG": 0, "LOADING Redis is loading the dataset in memory": 1}
+    for answer, code in answers.items():
+        told = command.replace("redis-cli ping", f"echo {shlex.quote(answer)}")
+        assert subprocess.run(["sh", "-c", told], check=False).returncode == code
+
+
 def test_the_api_asks_for_a_key_and_is_published_on_loopback_only() -> None:
     api = SERVICES["api"]
     assert api["environment"]["SIDESTREAM_API_KEY"].startswith("${SIDESTREAM_API_KEY:?")
@@ -97,6 +108,16 @@ def test_the_environment_names_settings_only() -> None:
     named = set(re.findall(r"SIDESTREAM_[A-Z_]+", (ROOT / "docker-compose.yml").read_text()))
     named |= set(re.findall(r"SIDESTREAM_[A-Z_]+", (ROOT / "Dockerfile").read_text()))
     assert named <= settings
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_setting_that_chooses_a_model_reaches_every_process(name: str) -> None:
+    chooses = [
+        s for s in Settings.model_fields if re.match(r"(chat|embed)_(provider|base_url|api_key|model|dim|win)", s)
+    ]
+    chooses += [s for s in Settings.model_fields if s.endswith("_api_key") and s != "api_key"] + ["summary_model"]
+    given = SERVICES[name]["environment"]
+    assert {f"SIDESTREAM_{s.upper()}" for s in chooses} <= given.keys()
 
 
 def test_the_image_runs_as_nobody_special_and_copies_what_exists() -> None:
