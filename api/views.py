@@ -90,7 +90,8 @@ def provenance(entries: Iterable[Mapping[str, Any]]) -> Iterator[Provenance]:
 
 def lag(found: FoundLag) -> Lag:
     """How far behind the workers are."""
-    return Lag(unread=found.unread, owed=dict(found.owed or {}), oldest_seconds=found.oldest)
+    owed = None if found.owed is None else dict(found.owed)
+    return Lag(unread=found.unread, owed=owed, oldest_seconds=found.oldest)
 
 
 def degradations(found: Iterable[Degraded]) -> list[Degradation]:

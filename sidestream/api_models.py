@@ -56,8 +56,8 @@ class Lag(Result):
     """How far behind the workers are. Nothing known is `None`, not 0."""
 
     unread: int | None = Field(default=None, ge=0, description="Events in the stream that are not stored yet.")
-    owed: dict[str, int] = Field(default_factory=dict, description="Jobs that are due, by kind.")
-    oldest_seconds: float | None = Field(default=None, ge=0, description="Age of the oldest due job.")
+    owed: dict[str, int] | None = Field(default=None, description="Jobs that are not done yet, by kind.")
+    oldest_seconds: float | None = Field(default=None, ge=0, description="Age of the oldest of them.")
 
 
 class Degradation(Result):

@@ -27,7 +27,7 @@ async def test_a_context_without_anything_is_empty_and_says_what_is_away(client:
     assert answer.status_code == 200
     assert found.messages == []
     assert "store" in {d.part for d in found.degraded}
-    assert found.lag.unread is None
+    assert found.lag.unread is None and found.lag.owed is None
 
 
 async def test_a_search_without_anything_is_empty_and_says_what_is_away(client: httpx.AsyncClient) -> None:
