@@ -44,6 +44,7 @@ class Cell:
         self._children: set[Cell] = set()
         self._crashes = 0
         self._current: Envelope | None = None
+        self._started = False
         self._now = False
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
@@ -69,7 +70,9 @@ class Cell:
         self._close("stopped before it got to this message")
         if now and not self._now and not self._ended.is_set():
             self._now = True
-            self._task.cancel()
+            # A task that is cancelled before its first step never runs, and then nothing would tell of its end.
+            if self._started:
+                self._task.cancel()
 
     async def ended(self) -> None:
         """Returns when the actor and its children have stopped."""
@@ -113,6 +116,7 @@ class Cell:
     # -- the life itself
 
     async def _run(self) -> None:
+        self._started = True
         try:
             await self._live()
         except asyncio.CancelledError:

@@ -137,6 +137,15 @@ async def test_stop_now_cancels_the_message_at_work(system: ActorSystem) -> None
     assert gate.cancelled and log == ["start", "receive", "stop"]
 
 
+async def test_an_actor_can_be_stopped_before_it_has_begun(system: ActorSystem) -> None:
+    ref = system.spawn(Probe, "probe")
+    waiting = ref.tell("never handled")
+    async with asyncio.timeout(1):
+        await ref.stop(now=True)
+    assert waiting and not ref.alive
+    assert [letter.message for letter in system.dead_letters] == ["never handled"]
+
+
 async def test_an_actor_stops_itself(system: ActorSystem) -> None:
     ref = system.spawn(Probe, "probe")
     await ref.ask(lambda actor: actor.context.stop(), timeout=1)
