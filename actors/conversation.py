@@ -11,8 +11,8 @@ from actors.tools import CallContext, Toolbox
 from llm.errors import CircuitOpen, LlmError, RateLimited, Timeout, Unauthorised, Unreachable
 from llm.ports import ChatMessage, ChatModel, ChatReply, ToolCall
 from memory.context import message_tokens
-from memory.tokens import Corrector
-from sidestream.fieldtypes import MAX_ID_LENGTH
+from memory.tokens import Corrector, estimate
+from sidestream.fieldtypes import MAX_ID_LENGTH, to_json
 from sidestream.ids import new_id
 
 MAX_CALLS = 16
@@ -84,7 +84,8 @@ class Conversation:
             raise ReplyFailed(plainly(error)) from error
         if final is None:
             raise ReplyFailed("the model's answer ended in the middle; please try again")
-        self._corrector.observe(sum(map(message_tokens, messages)), final.usage.input_tokens)
+        sent = sum(map(message_tokens, messages)) + sum(estimate(to_json(tool)) for tool in tools)
+        self._corrector.observe(sent, final.usage.input_tokens)
         return final
 
     async def _call_tools(self, reply: ChatReply, context: CallContext) -> list[ChatMessage]:

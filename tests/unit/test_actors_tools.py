@@ -2,16 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from actors.agents import AgentRegistry
-from actors.conversation import MAX_CALLS
+from actors.conversation import MAX_CALLS, Conversation
+from actors.delegation import Spawn
 from actors.errors import BadToolCall, ReplyFailed
+from actors.journal import Journal
 from actors.tools import CallContext, Toolbox
+from llm.ports import ChatDelta, ChatMessage, ChatModel, ChatReply, Usage
+from memory.context import message_tokens
+from memory.tokens import Corrector, estimate
 from sidestream.events import Message
 from tests.fake_openai import Reply as Answer
 from tests.unit.actors_support import Boom
@@ -164,6 +169,29 @@ async def test_agents_are_offered_as_one_tool_and_none_without_a_registry(tmp_pa
     async with bench(tmp_path, registry=AgentRegistry(())) as bare:
         await bare.say("Hello.")
         assert "tools" not in bare.server.requests("chat")[-1].body
+
+
+async def test_tools_are_counted_with_what_was_sent() -> None:
+    """Else short contexts, which they outweigh, would teach that every text is three times as long as it is."""
+
+    class Exact:
+        """Reports just as many tokens as are estimated."""
+
+        name = "exact"
+
+        async def stream(
+            self, messages: Sequence[ChatMessage], *, tools: Sequence[dict[str, Any]] = ()
+        ) -> AsyncGenerator[ChatDelta, None]:
+            sent = sum(map(message_tokens, messages)) + sum(estimate(json.dumps(tool)) for tool in tools)
+            yield ChatDelta(final=ChatReply("Done.", usage=Usage(sent, 1)))
+
+    corrector = Corrector()
+    lamp = Lamp()
+    lamp.schema = lambda: {"type": "function", "function": {"name": "lamp", "description": "word " * 500}}  # type: ignore[method-assign] # a long one
+    talk = Conversation(cast(ChatModel, Exact()), Toolbox([lamp]), cast(Journal, None), corrector, rounds=1)
+    nowhere = CallContext("e1", cast(Spawn, None))
+    assert (await talk.answer([{"role": "user", "content": "word " * 100}], nowhere, None)).content == "Done."
+    assert corrector.ratio == pytest.approx(1.0, abs=0.02)
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
