@@ -55,6 +55,10 @@ def content_of(role: str, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
     for name in ("name", "tool_calls", "tool_call_id", "refusal"):
         if data.get(name):
             meta[name] = data[name]
+    old = data.get("function_call")
+    if isinstance(old, Mapping) and "tool_calls" not in meta:
+        # What came before tool calls: one call without an id, whose result names none either.
+        meta["tool_calls"] = [{"id": "function_call", "type": "function", "function": dict(old)}]
     extra = data.get("meta", data.get("metadata"))
     if isinstance(extra, Mapping):
         meta = {**extra, **meta}

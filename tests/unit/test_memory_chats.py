@@ -97,6 +97,18 @@ def test_openai_messages_keep_their_tool_calls() -> None:
     assert found[3].meta["tool_call_id"] == "c1"
 
 
+def test_a_call_in_openais_older_form_is_kept() -> None:
+    chat = [
+        {"role": "user", "content": "Tide?"},
+        {"role": "assistant", "content": None, "function_call": {"name": "tide", "arguments": '{"at": "Odda"}'}},
+        {"role": "function", "name": "tide", "content": "3 m"},
+    ]
+    asked, called, answered = messages(read({"messages": chat}))
+    assert (called.content, answered.role) == ('[calls tide({"at": "Odda"})]', "tool")
+    assert called.meta["tool_calls"][0]["function"]["name"] == "tide"
+    assert asked.session_id == answered.session_id
+
+
 def test_a_list_of_chats_over_many_lines_gives_a_session_each_with_its_line() -> None:
     chats = [
         {"id": "a", "messages": [{"role": "user", "content": "x"}]},
