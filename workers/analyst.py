@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +23,7 @@ from workers.stream import Entry
 
 log = get_logger("analyst")
 
+_PATIENCE = 1.0
 _LENGTH = struct.Struct("<Q")
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -54,8 +56,11 @@ class Analyst:
         except OSError as error:
             raise AnalystGone(f"it took no request: {error}") from error
 
-    def receive(self) -> list[Incoming | Refused]:
-        """The entries of the last request as read. Raises AnalystGone if the process has died."""
+    def receive(self, meanwhile: Callable[[], None]) -> list[Incoming | Refused]:
+        """The entries of the last request as read; `meanwhile` is called every second until then. Raises
+        AnalystGone if the process has died."""
+        while not select.select([self._output()], [], [], _PATIENCE)[0]:
+            meanwhile()
         answer: list[Incoming | Refused] = self._receive()
         return answer
 

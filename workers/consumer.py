@@ -136,7 +136,7 @@ class StreamConsumer:
                 return
             log.info("consumer_active", owner=self._owner, fence=lease.fence)
             try:
-                self._follow(db, lease)
+                self._follow(self._writer(db, lease))
             finally:
                 self._release(db, lease)
 
@@ -153,8 +153,7 @@ class StreamConsumer:
             self._stop.wait(self._rules.standby)
         return None
 
-    def _follow(self, db: Database, lease: Lease) -> None:
-        writer = self._writer(db, lease)
+    def _follow(self, writer: BatchWriter) -> None:
         self._take_over(writer)
         read = Read([], gap=False)
         while not self._stop.is_set():
@@ -162,7 +161,7 @@ class StreamConsumer:
                 self._take_over(writer)
                 read = Read([], gap=False)
             elif not read.entries:
-                self._keep(db, lease, writer)
+                writer.keep()
                 read = self._stream.read(self._outbox.wait(self._clock(), self._rules.block))
             elif self._pipeline.wanted(read.entries):
                 read = self._pipeline.run(writer, read.entries)
@@ -194,15 +193,6 @@ class StreamConsumer:
     def _writer(self, db: Database, lease: Lease) -> BatchWriter:
         ingest = Ingest(db, lease, self._ingest_rules, self._clock)
         return BatchWriter(ingest, self._keys, self._outbox, self._clock)
-
-    def _keep(self, db: Database, lease: Lease, writer: BatchWriter) -> None:
-        """Extends the lease where no batch has done so for a while."""
-        now = self._clock()
-        if 0 <= now - writer.held_at < self._rules.lease / 3:
-            return
-        with db.atomic():
-            leases.hold(db, lease, now)
-        writer.held_at = now
 
     def _send_hints(self) -> None:
         for kind in self._outbox.due(self._clock()):

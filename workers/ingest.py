@@ -102,6 +102,20 @@ class Ingest:
         faults.reach("consumer.after_commit")
         return Applied(batch.owed, len(batch.events), batch.duplicates, len(batch.dead))
 
+    @property
+    def lease_lasts(self) -> float:
+        """Seconds for which each transaction extends the lease."""
+        return self._lease.ttl
+
+    def keep(self) -> None:
+        """Extends the lease.
+
+        Raises:
+            LeaseLost: another consumer has taken over.
+        """
+        with self._db.atomic():
+            leases.hold(self._db, self._lease, self._clock())
+
     def bury(self, entry: Entry, error: Exception) -> Applied:
         """Makes a dead letter of an entry that no batch can hold."""
         reason = f"{type(error).__name__}: {error}"

@@ -70,7 +70,7 @@ class Pipeline:
         self._analyst.send(entries, self._clock())
         ahead = self._stream.read(0, held=len(entries))
         while entries:
-            items = self._analyst.receive()
+            items = self._analyst.receive(writer.keep)
             if ahead.gap or self._stop.is_set():
                 return self._finish(writer, entries, ahead)
             if ahead.entries:

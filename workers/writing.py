@@ -6,7 +6,7 @@ from config.logging import get_logger
 from sidestream.keys import Keys
 from store.errors import LeaseLost
 from workers import faults
-from workers.entries import Incoming, Refused, tail_of
+from workers.entries import Incoming, Refused, read_entries, tail_of
 from workers.errors import OUTAGES
 from workers.ingest import Applied, Ingest
 from workers.outbox import Outbox
@@ -14,16 +14,19 @@ from workers.stream import Entry
 
 log = get_logger("writing")
 
+# Entries that are read between two looks at the lease; one alone may have a mebibyte.
+_READ = 4
+
 
 class BatchWriter:
-    """Writes under one lease. `held_at` is when the lease was last extended, unix seconds."""
+    """Writes under one lease."""
 
     def __init__(self, ingest: Ingest, keys: Keys, outbox: Outbox, clock: Callable[[], float]) -> None:
         self._ingest = ingest
         self._keys = keys
         self._outbox = outbox
         self._clock = clock
-        self.held_at = clock()
+        self._held_at = clock()
 
     def store(self, entries: list[Entry], items: list[Incoming | Refused] | None = None) -> dict[str, list[str]]:
         """Stores the batch; the tails' entries that are now in SQLite, by key. `items` are the entries as
@@ -33,8 +36,8 @@ class BatchWriter:
             StoreError: one of OUTAGES, or LeaseLost; what was not stored must not be acknowledged.
         """
         faults.reach("consumer.after_read")
-        applied = self._apply(entries, items)
-        now = self.held_at = self._clock()
+        applied = self._apply(entries, self._read(entries) if items is None else items)
+        now = self._held_at = self._clock()
         for kind, count in applied.owed.items():
             self._outbox.owe(kind, count, now)
         tails: dict[str, list[str]] = {}
@@ -44,7 +47,27 @@ class BatchWriter:
                 tails.setdefault(self._keys.tail(*tail), []).append(entry.id)
         return tails
 
-    def _apply(self, entries: list[Entry], items: list[Incoming | Refused] | None = None) -> Applied:
+    def keep(self) -> None:
+        """Extends the lease where no batch has done so for a while.
+
+        Raises:
+            StoreError: as `store`.
+        """
+        now = self._clock()
+        if not 0 <= now - self._held_at < self._ingest.lease_lasts / 3:
+            self._ingest.keep()
+            self._held_at = now
+
+    def _read(self, entries: list[Entry]) -> list[Incoming | Refused]:
+        """The lease is kept meanwhile: a batch of long texts takes seconds, and another consumer would take over, take
+        as long, and lose it again."""
+        items: list[Incoming | Refused] = []
+        for start in range(0, len(entries), _READ):
+            items += read_entries(entries[start : start + _READ], self._clock())
+            self.keep()
+        return items
+
+    def _apply(self, entries: list[Entry], items: list[Incoming | Refused]) -> Applied:
         """Where an entry breaks the batch, halves are tried, until that entry stands alone and is buried."""
         try:
             return self._ingest.apply(entries, items)
@@ -55,4 +78,5 @@ class BatchWriter:
             if len(entries) == 1:
                 return self._ingest.bury(entries[0], error)
         middle = len(entries) // 2
-        return self._apply(entries[:middle]).add(self._apply(entries[middle:]))
+        first = self._apply(entries[:middle], items[:middle])
+        return first.add(self._apply(entries[middle:], items[middle:]))

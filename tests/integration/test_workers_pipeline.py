@@ -1,6 +1,7 @@
 """A backlog is stored with the help of a second process, which may die at any moment."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -74,19 +75,24 @@ def test_what_a_deleted_consumer_had_read_is_stored_all_the_same(tmp_path: Path)
         check_redis(stack)
 
 
-def test_an_analyst_reads_as_the_consumer_does(tmp_path: Path) -> None:
+def test_an_analyst_reads_as_the_consumer_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     analyst = Analyst()
     with Stack(tmp_path) as stack:
         stack.wait(analyst.ready, "the analyst is up")
     good = {b"type": b"message", b"session_id": b"s", b"role": b"user", b"content": b"hello there"}
     analyst.send([Entry("1-1", good), Entry("1-2", {b"type": b"nothing"})], 0.0)
-    message, refused = analyst.receive()
+    message, refused = analyst.receive(lambda: None)
     assert (message.entry_id, refused.entry_id) == ("1-1", "1-2")
     assert "nothing" in getattr(refused, "reason", "")
+    looks: list[float] = []
+    monkeypatch.setattr("workers.analyst._PATIENCE", 0.0001)
+    analyst.send([Entry("1-1", good)] * 10_000, 0.0)
+    assert len(analyst.receive(lambda: looks.append(time.monotonic()))) == 10_000
+    assert looks, "the consumer keeps its lease meanwhile"
     assert analyst._process is not None
     analyst._process.kill()
     analyst._process.wait()
     with pytest.raises(AnalystGone):
         analyst.send([Entry("1-1", good)] * 10_000, 0.0)
-        analyst.receive()
+        analyst.receive(lambda: None)
     analyst.close()

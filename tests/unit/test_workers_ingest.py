@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from sidestream.keys import Keys
 from store import leases
 from store.errors import LeaseLost
 from tests.unit.workers_support import NOW, Bench, message
+from workers import writing
+from workers.entries import Incoming, Refused, read_entries
+from workers.outbox import Outbox
+from workers.stream import Entry
 
 ANSWER = {"role": "assistant", "content": "it is sunny all day long"}
 
@@ -169,3 +174,20 @@ def test_a_consumer_that_lost_its_lease_writes_nothing(bench: Bench) -> None:
     with pytest.raises(LeaseLost):
         bench.apply(message())
     assert bench.rows("SELECT count(*) FROM events") == [(0,)]
+
+
+def test_a_batch_that_takes_longer_to_read_than_the_lease_keeps_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rivals = []
+
+    def slowly(entries: list[Entry], now: float) -> list[Incoming | Refused]:
+        bench.now += 4
+        rivals.append(leases.acquire(bench.db, "consumer", "rival", 10.0, bench.now))
+        return read_entries(entries, now)
+
+    monkeypatch.setattr(writing, "read_entries", slowly)
+    writer = writing.BatchWriter(bench.ingest, Keys(), Outbox({}), lambda: bench.now)
+    writer.store([bench.entry(message()) for _ in range(20)])
+    assert rivals == [None] * 5
+    assert bench.rows("SELECT count(*) FROM main_messages") == [(20,)]
