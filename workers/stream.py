@@ -55,6 +55,8 @@ return gone
 """
 # Reads adapt to the size of what they get: a batch of 500 entries of 1 MiB each would be half a gigabyte.
 _TARGET_BYTES = 16 * 1024 * 1024
+# The first read knows nothing of their size yet. A process that died of too much memory must not do so again at once.
+_FIRST = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class EventStream:
     def count(self) -> int:
         """How many entries the next read asks for."""
         if not self._mean_size:
-            return self._batch
+            return min(self._batch, _FIRST)
         return max(1, min(self._batch, int(_TARGET_BYTES / self._mean_size)))
 
     def ensure_group(self) -> None:

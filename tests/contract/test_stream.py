@@ -71,3 +71,12 @@ def test_entries_that_nobody_has_are_new_again(backend: Backend) -> None:
     assert len(first.entries) == len(second.entries) == 2 and not second.gap
     mine.acknowledge([*first.entries, *second.entries], {})
     assert backend.look.xpending(backend.keys.events, GROUP)["pending"] == 0
+
+
+def test_reads_adapt_to_the_size_of_what_they_get(backend: Backend) -> None:
+    stream = EventStream(backend.look, backend.keys, "mine", batch=1_000)
+    stream.ensure_group()
+    for _ in range(60):
+        backend.look.xadd(backend.keys.events, {"content": "x" * 1_000_000})
+    assert len(stream.read(0).entries) == 50
+    assert stream.count == 16
