@@ -48,7 +48,6 @@ _stemmer = snowballstemmer.stemmer("english")
 _stemmer_lock = threading.Lock()
 
 
-@lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
     """The term of one lower-case ASCII word, which may hold apostrophes; words with digits stay as they are."""
     word = word[:MAX_TERM].strip("'")
@@ -63,15 +62,29 @@ def _stem(word: str) -> str:
         return str(_stemmer.stemWord(word))
 
 
+class _Stems(dict[str, str]):
+    """Stems by word, made when they are first asked for; a look-up costs a tenth of a cached function's call."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        stem = self[word] = _stem(word)
+        return stem
+
+
+_MOST_STEMS = 65_536
+_STEMS = _Stems()
+
+
 def terms(text: str) -> list[str]:
     """Terms of `text` in order, repeats included: the index side."""
     if text.isascii():
-        found = list(map(_stem, text.translate(_ASCII).split()))
+        found = list(map(_STEMS.__getitem__, text.translate(_ASCII).split()))
         return found if "'" not in text else list(filter(None, found))
     found = []
     for word in _WORD.findall(_folded(text)):
         if word.isascii():
-            found.append(_stem(word))
+            found.append(_STEMS[word])
         else:
             found.extend(_mixed(word))
     return list(filter(None, found))
@@ -122,7 +135,7 @@ def _mixed(word: str) -> list[str]:
 @lru_cache(maxsize=65_536)
 def _plain(word: str) -> str:
     if word.isascii():
-        return _stem(word)
+        return _STEMS[word]
     return "".join(map(_letter, word.replace("'", "")))[:MAX_TERM]
 
 
