@@ -25,7 +25,7 @@ def test_task_worker_killed_at(point: str, kind: str, tmp_path: Path, models: Fa
         stack.start_tasks("others", queues=others, beat=True)
         stack.wait_quiet()
         assert reached.read_text().startswith(point)
-        assert "SIGKILL" in armed.log()
+        stack.wait(lambda: "SIGKILL" in armed.log(), "the worker has noticed that its child was killed")
         check(stack, work)
 
 
