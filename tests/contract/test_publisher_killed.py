@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -89,11 +90,13 @@ def test_a_server_killed_while_the_spool_drains(server: RedisServer, tmp_path: P
     count = 1_200
     events = [Message(id=f"e{n}", session_id="s1", role="user", content="x" * 200) for n in range(count)]
     kills = 0
+    started = threading.Event()
 
     def kill_server(point: str) -> None:
         nonlocal kills
         if point == "replay:after_redis" and not kills:
             kills += 1
+            assert started.wait(20.0), "the replay is faster than the start that it comes from"
             server.kill()
             server.start()
 
@@ -101,6 +104,7 @@ def test_a_server_killed_while_the_spool_drains(server: RedisServer, tmp_path: P
     with Publisher(server.url, spool_dir=tmp_path, fault=kill_server) as publisher:
         publisher.publish_many(events)
         server.start()
+        started.set()
         assert publisher.flush(30.0) == 0
     assert kills == 1
     assert stored(server) == [e.id for e in events]
