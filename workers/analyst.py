@@ -2,8 +2,8 @@
 other writes.
 
 `python -m workers.analyst` answers requests from its standard input until that ends, as it does when the
-worker dies in whatever way. A request is the entries and the clock; the answer is what `read_entries` makes
-of them.
+worker dies in whatever way. A request is the entries, the answer what `analyse_entries` finds: plain values, since
+an event costs more to hand over than to parse again.
 """
 
 import pickle
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from config.logging import get_logger
-from workers.entries import Incoming, Refused, read_entries
+from workers.entries import Analysis, analyse_entries
 from workers.errors import AnalystGone
 from workers.stream import Entry
 
@@ -49,20 +49,20 @@ class Analyst:
             self._ready = True
         return self._ready
 
-    def send(self, entries: list[Entry], now: float) -> None:
+    def send(self, entries: list[Entry]) -> None:
         """Hands the entries over. Raises AnalystGone if the process has died."""
         try:
-            _write(self._input(), ([(entry.id, entry.fields) for entry in entries], now))
+            _write(self._input(), [(entry.id, entry.fields) for entry in entries])
         except OSError as error:
             raise AnalystGone(f"it took no request: {error}") from error
 
-    def receive(self, meanwhile: Callable[[], None]) -> list[Incoming | Refused]:
-        """The entries of the last request as read; `meanwhile` is called every second until then. Raises
+    def receive(self, meanwhile: Callable[[], None]) -> list[Analysis | None]:
+        """What was found of each entry of the last request; `meanwhile` is called every second until then. Raises
         AnalystGone if the process has died."""
         while not select.select([self._output()], [], [], _PATIENCE)[0]:
             meanwhile()
-        answer: list[Incoming | Refused] = self._receive()
-        return answer
+        answer: list[tuple[Any, ...] | None] = self._receive()
+        return [None if found is None else Analysis(*found) for found in answer]
 
     def close(self) -> None:
         """Ends the process; the next use starts another."""
@@ -92,10 +92,11 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     _write(answers, None)
     while True:
         try:
-            pairs, now = _read(requests)
+            pairs = _read(requests)
         except EOFError:
             return
-        _write(answers, read_entries([Entry(entry_id, fields) for entry_id, fields in pairs], now))
+        found = analyse_entries([Entry(entry_id, fields) for entry_id, fields in pairs])
+        _write(answers, [None if analysis is None else tuple(analysis) for analysis in found])
 
 
 def _write(stream: IO[bytes], value: object) -> None:

@@ -29,11 +29,11 @@ def apply_message(batch: Batch, session: SessionRow, item: Incoming, event: Mess
     batch.next_message_id += 1
     embed = event.role in EMBEDDED_ROLES and len(event.content) > batch.rules.embed_min_chars
     batch.messages.append(_row(batch, session, item, event, message_id, step.turn, OWED if embed else NEEDS_NONE))
-    if item.terms:
-        batch.terms.append(("message", message_id, session.scope_id, item.terms))
+    if item.found.terms:
+        batch.terms.append(("message", message_id, session.scope_id, item.found.terms))
     if embed:
         batch.owe(EMBED, f"message:{message_id}", session.namespace, {})
-    _count_tokens(batch, session, item.tokens)
+    _count_tokens(batch, session, item.found.tokens)
     for turn in step.closed:
         turn_closed(batch, session, turn)
 
@@ -61,12 +61,12 @@ def _row(
         event.turn_id,
         event.role,
         event.content,
-        item.msg_type,
+        item.found.msg_type,
         event.agent_id,
         event.data_source,
         event.parent_id,
         event.run_id,
-        item.tokens,
+        item.found.tokens,
         embedding,
         item.occurred_at,
         batch.now,

@@ -80,7 +80,7 @@ class StreamConsumer:
         self._stop = stop
         self._failures = 0
         self._analyst = Analyst()
-        self._pipeline = Pipeline(stream, self._analyst, clock=clock, between=self._between, stop=stop)
+        self._pipeline = Pipeline(stream, self._analyst, between=self._between, stop=stop)
 
     def run(self) -> None:
         """Until `stop` is set; the batch in hand is finished first."""

@@ -1,9 +1,10 @@
 """From raw stream entries to events ready to be stored, or to the reason why one cannot be. No database
 here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.logging import get_logger
 from memory.classify import msg_type
@@ -21,19 +22,25 @@ _KEPT = 2 * 1024 * 1024
 _SHOWN = 64 * 1024
 
 
+class Analysis(NamedTuple):
+    """What costs most to find out of an event; the last three are found of messages only."""
+
+    digest: str
+    terms: str = ""
+    tokens: int = 0
+    msg_type: str = "normal"
+
+
 @dataclass(slots=True)
 class Incoming:
-    """A valid event. `occurred_at` is unix seconds; the last three are filled for messages only."""
+    """A valid event. `occurred_at` is unix seconds."""
 
     entry_id: str
     event: AnyEvent
     event_id: str
-    digest: str
     occurred_at: float
     body: dict[bytes, bytes]
-    terms: str = ""
-    tokens: int = 0
-    msg_type: str = "normal"
+    found: Analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +54,42 @@ class Refused:
     body: dict[str, Any]
 
 
-def read_entries(entries: list[Entry], now: float) -> list[Incoming | Refused]:
-    """Each entry as an event, or as refused; in order."""
+def read_entries(
+    entries: list[Entry], now: float, found: Sequence[Analysis | None] | None = None
+) -> list[Incoming | Refused]:
+    """Each entry as an event, or as refused; in order. `found`: what `analyse_entries` made of them, if it has."""
     clock = datetime.fromtimestamp(now, UTC)
-    return [_read(entry, clock) for entry in entries]
+    ready: Sequence[Analysis | None] = found if found is not None else [None] * len(entries)
+    return [_read(entry, clock, analysis) for entry, analysis in zip(entries, ready, strict=True)]
+
+
+def analyse_entries(entries: list[Entry]) -> list[Analysis | None]:
+    """What costs most of reading each entry; None for those that reading refuses, or may refuse."""
+    found: list[Analysis | None] = []
+    for entry in entries:
+        try:
+            found.append(analyse(_event(entry)))
+        except (InvalidEvent, UnicodeDecodeError):
+            found.append(None)
+        except Exception as error:  # one entry of any shape must not hold up the rest
+            log.error("entry_unreadable", entry_id=entry.id, exc_info=error)
+            found.append(None)
+    return found
+
+
+def analyse(event: AnyEvent) -> Analysis:
+    """The event's digest and, of a message, its terms, tokens and type."""
+    if not isinstance(event, Message):
+        return Analysis(event.digest())
+    name = event.meta.get("name")
+    text = searchable(name if isinstance(name, str) else None, event.content)
+    human = event.meta.get("human") is True
+    return Analysis(
+        event.digest(),
+        " ".join(terms(text)) if event.role != "system" else "",
+        estimate(event.content),
+        event.msg_type or msg_type(event.role, event.content, human=human),
+    )
 
 
 def refuse(entry_id: str, fields: dict[bytes, bytes], reason: str) -> Refused:
@@ -77,12 +116,13 @@ def tail_of(fields: dict[bytes, bytes]) -> tuple[str, str] | None:
     return namespace.decode("utf-8", "replace"), session.decode("utf-8", "replace")
 
 
-def _read(entry: Entry, clock: datetime) -> Incoming | Refused:
+def _read(entry: Entry, clock: datetime, found: Analysis | None) -> Incoming | Refused:
     try:
-        event = parse_entry({name.decode(): value.decode() for name, value in entry.fields.items()})
+        event = _event(entry)
         if event.ts is not None:
             check_time(event.ts, clock)
-        return _incoming(entry, event)
+        at = entry_time(entry.id) if event.ts is None else (event.ts - _EPOCH).total_seconds()
+        return Incoming(entry.id, event, event.id or entry.id, at, entry.fields, found or analyse(event))
     except (InvalidEvent, UnicodeDecodeError) as error:
         reason = f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else str(error)
         return refuse(entry.id, entry.fields, reason)
@@ -91,17 +131,8 @@ def _read(entry: Entry, clock: datetime) -> Incoming | Refused:
         return refuse(entry.id, entry.fields, f"{type(error).__name__}: {error}")
 
 
-def _incoming(entry: Entry, event: AnyEvent) -> Incoming:
-    at = entry_time(entry.id) if event.ts is None else (event.ts - _EPOCH).total_seconds()
-    item = Incoming(entry.id, event, event.id or entry.id, event.digest(), at, entry.fields)
-    if isinstance(event, Message):
-        name = event.meta.get("name")
-        text = searchable(name if isinstance(name, str) else None, event.content)
-        item.terms = " ".join(terms(text)) if event.role != "system" else ""
-        item.tokens = estimate(event.content)
-        human = event.meta.get("human") is True
-        item.msg_type = event.msg_type or msg_type(event.role, event.content, human=human)
-    return item
+def _event(entry: Entry) -> AnyEvent:
+    return parse_entry({name.decode(): value.decode() for name, value in entry.fields.items()})
 
 
 def _shown(value: bytes, most: int) -> str:

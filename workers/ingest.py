@@ -141,7 +141,7 @@ class Ingest:
                 continue
             key = (item.event.namespace, item.event_id)
             digest = known.get(key)
-            if digest == item.digest:
+            if digest == item.found.digest:
                 batch.duplicates += 1
                 continue
             try:
@@ -151,7 +151,7 @@ class Ingest:
             except Rejected as error:
                 batch.dead.append(refuse(item.entry_id, item.body, str(error)))
                 continue
-            known[key] = item.digest
+            known[key] = item.found.digest
             batch.stored(item)
 
     @staticmethod

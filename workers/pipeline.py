@@ -26,14 +26,12 @@ class Pipeline:
         stream: EventStream,
         analyst: Analyst,
         *,
-        clock: Callable[[], float],
         between: Callable[[], None],
         stop: threading.Event,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream = stream
         self._analyst = analyst
-        self._clock = clock
         self._between = between
         self._stop = stop
         self._monotonic = monotonic
@@ -67,15 +65,15 @@ class Pipeline:
             raise
 
     def _run(self, writer: BatchWriter, entries: list[Entry]) -> Read:
-        self._analyst.send(entries, self._clock())
+        self._analyst.send(entries)
         ahead = self._stream.read(0, held=len(entries))
         while entries:
-            items = self._analyst.receive(writer.keep)
+            found = self._analyst.receive(writer.keep)
             if ahead.gap or self._stop.is_set():
                 return self._finish(writer, entries, ahead)
             if ahead.entries:
-                self._analyst.send(ahead.entries, self._clock())
-            tails = writer.store(entries, items)
+                self._analyst.send(ahead.entries)
+            tails = writer.store(entries, found)
             done, entries = entries, ahead.entries
             ahead = self._stream.acknowledge_and_read(done, tails, held=len(entries))
             faults.reach("consumer.after_ack")

@@ -6,7 +6,7 @@ from config.logging import get_logger
 from sidestream.keys import Keys
 from store.errors import LeaseLost
 from workers import faults
-from workers.entries import Incoming, Refused, read_entries, tail_of
+from workers.entries import Analysis, Incoming, Refused, read_entries, tail_of
 from workers.errors import OUTAGES
 from workers.ingest import Applied, Ingest
 from workers.outbox import Outbox
@@ -16,6 +16,7 @@ log = get_logger("writing")
 
 # Entries that are read between two looks at the lease; one alone may have a mebibyte.
 _READ = 4
+_READ_FOUND = 256
 
 
 class BatchWriter:
@@ -28,15 +29,15 @@ class BatchWriter:
         self._clock = clock
         self._held_at = clock()
 
-    def store(self, entries: list[Entry], items: list[Incoming | Refused] | None = None) -> dict[str, list[str]]:
-        """Stores the batch; the tails' entries that are now in SQLite, by key. `items` are the entries as
-        read already, if they are.
+    def store(self, entries: list[Entry], found: list[Analysis | None] | None = None) -> dict[str, list[str]]:
+        """Stores the batch; the tails' entries that are now in SQLite, by key. `found` is what
+        an analyst found of the entries, if one did.
 
         Raises:
             StoreError: one of OUTAGES, or LeaseLost; what was not stored must not be acknowledged.
         """
         faults.reach("consumer.after_read")
-        applied = self._apply(entries, self._read(entries) if items is None else items)
+        applied = self._apply(entries, self._read(entries, found))
         now = self._held_at = self._clock()
         for kind, count in applied.owed.items():
             self._outbox.owe(kind, count, now)
@@ -58,12 +59,14 @@ class BatchWriter:
             self._ingest.keep()
             self._held_at = now
 
-    def _read(self, entries: list[Entry]) -> list[Incoming | Refused]:
+    def _read(self, entries: list[Entry], found: list[Analysis | None] | None) -> list[Incoming | Refused]:
         """The lease is kept meanwhile: a batch of long texts takes seconds, and another consumer would take over, take
         as long, and lose it again."""
         items: list[Incoming | Refused] = []
-        for start in range(0, len(entries), _READ):
-            items += read_entries(entries[start : start + _READ], self._clock())
+        step = _READ if found is None else _READ_FOUND
+        for start in range(0, len(entries), step):
+            part = slice(start, start + step)
+            items += read_entries(entries[part], self._clock(), None if found is None else found[part])
             self.keep()
         return items
 

@@ -11,6 +11,7 @@ from tests.crash.workload import Workload, check_redis, publish, workload
 from tests.stack import Stack
 from workers.analyst import Analyst
 from workers.consumer import StreamConsumer
+from workers.entries import analyse_entries, read_entries
 from workers.errors import AnalystGone
 from workers.process import Process
 from workers.stream import Entry
@@ -80,19 +81,20 @@ def test_an_analyst_reads_as_the_consumer_does(tmp_path: Path, monkeypatch: pyte
     with Stack(tmp_path) as stack:
         stack.wait(analyst.ready, "the analyst is up")
     good = {b"type": b"message", b"session_id": b"s", b"role": b"user", b"content": b"hello there"}
-    analyst.send([Entry("1-1", good), Entry("1-2", {b"type": b"nothing"})], 0.0)
-    message, refused = analyst.receive(lambda: None)
-    assert (message.entry_id, refused.entry_id) == ("1-1", "1-2")
-    assert "nothing" in getattr(refused, "reason", "")
+    analyst.send([Entry("1-1", good), Entry("1-2", {b"type": b"nothing"})])
+    entry = Entry("1-1", good)
+    assert analyst.receive(lambda: None) == [*analyse_entries([entry]), None]
+    (alone,), (helped,) = read_entries([entry], 0.0), read_entries([entry], 0.0, analyse_entries([entry]))
+    assert alone == helped
     looks: list[float] = []
     monkeypatch.setattr("workers.analyst._PATIENCE", 0.0001)
-    analyst.send([Entry("1-1", good)] * 10_000, 0.0)
+    analyst.send([Entry("1-1", good)] * 10_000)
     assert len(analyst.receive(lambda: looks.append(time.monotonic()))) == 10_000
     assert looks, "the consumer keeps its lease meanwhile"
     assert analyst._process is not None
     analyst._process.kill()
     analyst._process.wait()
     with pytest.raises(AnalystGone):
-        analyst.send([Entry("1-1", good)] * 10_000, 0.0)
+        analyst.send([Entry("1-1", good)] * 10_000)
         analyst.receive(lambda: None)
     analyst.close()

@@ -181,10 +181,10 @@ def test_a_batch_that_takes_longer_to_read_than_the_lease_keeps_it(
 ) -> None:
     rivals = []
 
-    def slowly(entries: list[Entry], now: float) -> list[Incoming | Refused]:
+    def slowly(entries: list[Entry], now: float, found: None) -> list[Incoming | Refused]:
         bench.now += 4
         rivals.append(leases.acquire(bench.db, "consumer", "rival", 10.0, bench.now))
-        return read_entries(entries, now)
+        return read_entries(entries, now, found)
 
     monkeypatch.setattr(writing, "read_entries", slowly)
     writer = writing.BatchWriter(bench.ingest, Keys(), Outbox({}), lambda: bench.now)
