@@ -18,7 +18,7 @@ NEIGHBOUR_WEIGHT = 0.3
 CANDIDATES = 200
 """Candidates an arm should give; the weights are set for about so many."""
 
-_SHORT = 60.0
+_SHORT = 20.0
 _DAY = 86_400.0
 
 
@@ -103,7 +103,7 @@ def _scores(found: Sequence[Candidate]) -> dict[Key, float]:
 
 
 def _evened(found: Sequence[Candidate], lengths: Mapping[Key, int]) -> dict[Key, float]:
-    """Text scores with those of short messages lowered: to 0.3 of it at 6 tokens, 0.7 at 60."""
+    """Text scores with those of short messages lowered: to 0.5 of it at 6 tokens, 0.7 at 20."""
     size = {(c.kind, c.id): max(1, lengths.get((c.kind, c.id), 1_000)) for c in found}
     return {key: score * math.sqrt(size[key] / (size[key] + _SHORT)) for key, score in _scores(found).items()}
 

@@ -89,6 +89,8 @@ def test_lengths_take_back_what_bm25_gives_to_short_messages() -> None:
     text = found(m1=5.2, m2=5.0)
     assert ids(fuse(text, [])) == [1, 2]
     assert ids(fuse(text, [], lengths={("message", 1): 3, ("message", 2): 40})) == [2, 1]
+    much_better = found(m1=9.0, m2=7.0)
+    assert ids(fuse(much_better, [], lengths={("message", 1): 20, ("message", 2): 60})) == [1, 2]
 
 
 def test_a_limit_keeps_the_best() -> None:
