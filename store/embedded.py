@@ -48,6 +48,7 @@ class EmbeddedRedis:
         port: int | None = None,
         start_timeout: float = 30.0,
         stop_timeout: float = 10.0,
+        own_session: bool = True,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -59,6 +60,7 @@ class EmbeddedRedis:
             port: listen there too; 0 picks a free one, None listens on the socket only.
             start_timeout: seconds for the server to answer, loading its file included.
             stop_timeout: seconds for it to end before it is killed (nothing is lost by that).
+            own_session: it outlives its starter's process group; False ends it with the group.
         """
         self.dir = Path(data_dir).absolute() / "redis"
         self._socket = _socket_path(self.dir)
@@ -67,6 +69,7 @@ class EmbeddedRedis:
         self._port = port
         self._start_timeout = start_timeout
         self._stop_timeout = stop_timeout
+        self._own_session = own_session
         self._monotonic = monotonic
         self._sleep = sleep
         self._process: subprocess.Popen[bytes] | None = None
@@ -161,7 +164,7 @@ class EmbeddedRedis:
                     stderr=log,
                     cwd=self.dir,
                     pass_fds=(lock,),
-                    start_new_session=True,
+                    start_new_session=self._own_session,
                 )
         except OSError as error:
             raise EmbeddedRedisError(f"{self._binary}: {error}") from error

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import redis
 
 from store.processes import start_time
 from tests.integration.commands import alone, command, environment
@@ -49,6 +50,13 @@ def children(folder: Path) -> dict[str, int]:
 def gone(groups: dict[str, int]) -> bool:
     """No process of the groups is left; one that is dead and only waits to be reaped does not count."""
     return not any(running(group) for group in groups.values())
+
+
+def answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
 
 
 def running(group: int) -> bool:
@@ -181,6 +189,8 @@ def test_a_second_signal_ends_it_at_once(up: Up) -> None:
     up.process.send(signal.SIGINT)
     assert up.process.wait(DEADLINE) == 0
     wait(lambda: gone(groups), "all that was killed is gone")
+    with redis.Redis(unix_socket_path=str(up.folder / "redis" / "redis.sock")) as client:
+        wait(lambda: not answers(client), "its Redis is gone too")
 
 
 def test_on_a_terminal_it_chats_and_ends_with_the_chat(tmp_path: Path) -> None:
