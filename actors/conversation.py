@@ -1,6 +1,7 @@
 """One reply's exchange with the model: stream, call tools, stream again, until it answers."""
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -144,4 +145,13 @@ def plainly(error: LlmError) -> str:
 
 
 def _wire(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    """The call as it is sent back. Some servers refuse arguments that are no JSON object, even their own model's."""
+    arguments = call.arguments if _is_object(call.arguments) else to_json({"invalid": call.arguments})
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False

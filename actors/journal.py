@@ -127,9 +127,14 @@ class Journal:
 
 
 def _bounded(call: dict[str, Any], most: int) -> dict[str, Any]:
-    """The call with a name and arguments that can be published; the arguments take at most `most` bytes of JSON."""
+    """The call with a name and arguments that can be published; the arguments take at most `most` bytes of JSON.
+
+    Arguments that were cut stay a JSON object: later turns send them, and some servers refuse anything else.
+    """
     function = call["function"]
-    name, arguments = publishable(function["name"][:MAX_ID_LENGTH]), publishable(function["arguments"][:MAX_ARGUMENTS])
-    while (size := len(to_json(arguments).encode())) > most:
-        arguments = arguments[: len(arguments) * most // size]
+    name, arguments = publishable(function["name"][:MAX_ID_LENGTH]), publishable(function["arguments"])
+    head = arguments[:MAX_ARGUMENTS]
+    if head != arguments or len(to_json(arguments).encode()) > most:
+        while len(to_json(arguments := to_json({"cut": head})).encode()) > most and head:
+            head = head[: len(head) * 2 // 3]
     return {**call, "function": {**function, "name": name, "arguments": arguments}}

@@ -94,7 +94,7 @@ class Toolbox:
 def _arguments(call: ToolCall) -> Mapping[str, Any]:
     try:
         arguments = json.loads(call.arguments or "{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadToolCall(f"the arguments are not valid JSON: {error}") from error
     if not isinstance(arguments, dict):
         raise BadToolCall("the arguments must be a JSON object")

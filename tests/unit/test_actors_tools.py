@@ -142,6 +142,21 @@ async def test_huge_arguments_reach_the_tool_whole_and_are_published_cut(tmp_pat
         agent.server.script(Answer("", tool_calls=[("lamp", arguments)]), Answer("Done."))
         assert await agent.say("Light.") == "Done."
         assert results(agent) == ["400000"]
+        await agent.say("Thanks.")
+        sent = agent.seen()[1]["tool_calls"][0]["function"]["arguments"]
+        assert len(sent) < 20_000 and json.loads(sent)["cut"].startswith('{"x": "yyy')
+
+
+@pytest.mark.parametrize("arguments", ["{not json", "[1]", "", '{"deep": ' * 2_000])
+async def test_what_is_sent_back_is_always_a_json_object(tmp_path: Path, arguments: str) -> None:
+    """Some servers refuse the whole conversation otherwise, now and in later turns."""
+    async with bench(tmp_path, tools=(Lamp(),)) as agent:
+        agent.server.script(Answer("", tool_calls=[("lamp", arguments)]), Answer("Sorry."))
+        await agent.say("Do it.")
+        await agent.say("And now?")
+        for request in (-2, -1):
+            sent = agent.seen(request)[1]["tool_calls"][0]["function"]["arguments"]
+            assert isinstance(json.loads(sent), dict)
 
 
 async def test_whatever_a_model_writes_into_its_calls_can_be_published(tmp_path: Path) -> None:
