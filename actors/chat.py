@@ -60,13 +60,19 @@ class Chat:
         """Talks until the user leaves."""
         model = self._agents.models["chat"]
         self._console.print(Text(f"Sidestream. Model: {model['model']} ({model['provider']}). /help for help."))
-        going_on = True
-        while going_on:
-            # All of a round in one block: an interrupt between two of its steps must not end the chat.
+        interrupted = False
+        while True:
+            # All rounds in one block, the jump from one to the next too, which is where Python may raise an
+            # interrupt that came at the end of a round: outside the block it would end the chat.
             try:
-                going_on = self._round()
+                if interrupted:
+                    interrupted = False
+                    self._console.print(Text("\n/quit or Ctrl-D leaves."))
+                while self._round():
+                    pass
+                return
             except KeyboardInterrupt:
-                self._console.print(Text("\n/quit or Ctrl-D leaves."))
+                interrupted = True
 
     def _round(self) -> bool:
         """Takes one line; false when the user leaves."""

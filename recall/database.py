@@ -20,6 +20,10 @@ _BUSY_TIMEOUT = 0.05
 _BUSY_WAITS = (0.01, 0.03, 0.1, 0.3)
 
 
+class _NotYet(StoreUnavailable):
+    """A file that a worker is about to make: looked for at every read, since the next one may find it."""
+
+
 class ReadDatabase:
     """The database for reads of one event loop. The file may be missing, not migrated yet, or be replaced."""
 
@@ -31,7 +35,7 @@ class ReadDatabase:
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`retry_every`: seconds between tries to open a file that could not be opened."""
+        """`retry_every`: seconds between tries to open a file that is there and could not be opened."""
         self.path = path
         self._retry_every = retry_every
         self._clock = clock
@@ -89,6 +93,8 @@ class ReadDatabase:
             raise StoreUnavailable(self._refused[1])
         try:
             self._db = self._connect(present)
+        except _NotYet:
+            raise
         except StoreError as error:
             self._refused = (now, str(error))
             raise
@@ -97,12 +103,12 @@ class ReadDatabase:
 
     def _connect(self, present: tuple[int, int] | None) -> Database:
         if present is None:
-            raise StoreUnavailable(f"{self.path} is not there yet")
+            raise _NotYet(f"{self.path} is not there yet")
         db = Database.open(self.path, readonly=True, busy_timeout=_BUSY_TIMEOUT, clock=self._clock)
         try:
             version, newest = check_schema(db), len(migrations())
             if version < newest:
-                raise StoreUnavailable(f"{self.path} has schema version {version}, not {newest} yet")
+                raise _NotYet(f"{self.path} has schema version {version}, not {newest} yet")
         except StoreError:
             db.close()
             raise

@@ -84,7 +84,6 @@ class EventStream:
         self._consumer = consumer
         self._batch = batch
         self._mean_size = 0.0
-        self._acknowledge = client.register_script(_ACKNOWLEDGE)
         self._drop_others = client.register_script(_DROP_OTHERS)
 
     @property
@@ -153,7 +152,8 @@ class EventStream:
         args: list[str | int] = [GROUP, len(done), *(entry.id for entry in done)]
         for ids in tails.values():
             args += [len(ids), *ids]
-        self._acknowledge(keys=[self._keys.events, *tails], args=args, client=pipe)
+        # The text and not its hash: a pipeline asks for each hash first whether the server knows it.
+        pipe.execute_command("EVAL", _ACKNOWLEDGE, 1 + len(tails), self._keys.events, *tails, *args)
 
     def _add_read(self, pipe: Any, block: float) -> None:
         wait = max(1, int(block * 1000)) if block > 0 else None

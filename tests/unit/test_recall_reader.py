@@ -20,7 +20,7 @@ from sidestream.events import Message
 from sidestream.keys import Keys
 from store import dead_letters
 from store.db import Database
-from store.errors import StoreUnavailable
+from store.errors import StoreError, StoreUnavailable
 from store.opening import open_database
 from tests.unit.recall_support import ANN, KEYS, NOW, Memory, memory
 
@@ -186,14 +186,29 @@ async def test_a_file_that_is_not_migrated_yet_is_left_alone(tmp_path: Path) -> 
 async def test_a_file_that_cannot_be_opened_is_not_tried_at_every_read(tmp_path: Path) -> None:
     now = 0.0
     path = tmp_path / "m.db"
+    path.write_bytes(b"this is no database, " * 100)
     db = ReadDatabase(path, retry_every=1.0, monotonic=lambda: now)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreError):
         await db.read(lambda _: None)
+    path.unlink()
     open_database(path).close()
     with pytest.raises(StoreUnavailable):
         await db.read(lambda _: None)
     now = 1.5
     await db.read(lambda _: None)
+    db.close()
+
+
+async def test_a_file_that_was_not_there_is_read_as_soon_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    db = ReadDatabase(path, retry_every=60.0)
+    with pytest.raises(StoreUnavailable, match="not there yet"):
+        await db.read(lambda _: None)
+    Database.open(path).close()
+    with pytest.raises(StoreUnavailable, match="schema version 0"):
+        await db.read(lambda _: None)
+    open_database(path).close()
+    await db.read(lambda found: found.one("schema_version"))
     db.close()
 
 
