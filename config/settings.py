@@ -32,6 +32,9 @@ class Settings(BaseSettings):
     data_dir: Path = Field(Path("data"), description="Folder of the database, the spool, the embedded Redis and logs.")
     redis_url: str | None = Field(None, description="Your own Redis; absent: the embedded one in the data folder.")
     redis_prefix: str = Field("sidestream:", min_length=1, description="Prefix of every Redis key and Celery queue.")
+    prompts_dir: Path | None = Field(
+        None, description="Folder of your own prompts, by the names in config/prompts; absent ones as there."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="auto: console on a terminal, else JSON."
@@ -129,6 +132,26 @@ class Settings(BaseSettings):
         0.75, gt=0, le=1, description="Share of the model's window that makes a session due for compaction."
     )
 
+    # timeline
+    timeline_raw_age: float = Field(
+        21_600.0, gt=0, description="A session's entry is rolled into its day when it is older."
+    )
+    timeline_day_age: float = Field(
+        604_800.0, gt=0, description="Days are rolled into their week when that has been over for longer."
+    )
+    timeline_week_age: float = Field(
+        2_592_000.0, gt=0, description="Weeks are rolled into their month when that has been over for longer."
+    )
+    timeline_day_share: float = Field(
+        0.5, gt=0, le=1, description="Length of a day's entry, as a share of its sessions' entries."
+    )
+    timeline_week_share: float = Field(
+        0.25, gt=0, le=1, description="Length of a week's entry, as a share of its sessions' entries."
+    )
+    timeline_month_share: float = Field(
+        0.1, gt=0, le=1, description="Length of a month's entry, as a share of its sessions' entries."
+    )
+
     # agents
     agent_idle: float = Field(900.0, gt=0, description="A session's actor is passivated after this long.")
     subagent_timeout: float = Field(120.0, gt=0, description="Time limit of one sub-agent run.")
@@ -149,6 +172,8 @@ class Settings(BaseSettings):
             raise ValueError("task_soft_limit < task_hard_limit < visibility_timeout must hold")
         if abs(self.window_share + self.summary_share + self.fact_share - 1) > 1e-6:
             raise ValueError("window_share + summary_share + fact_share must be 1")
+        if not self.timeline_day_share >= self.timeline_week_share >= self.timeline_month_share:
+            raise ValueError("timeline_day_share >= timeline_week_share >= timeline_month_share must hold")
         if not self.ingest_block <= self.ingest_lease / 2:
             raise ValueError("ingest_block must not exceed half of ingest_lease, which is extended between two reads")
         if self.embed_min_batch > self.embed_max_batch:

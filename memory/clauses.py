@@ -46,6 +46,12 @@ def clauses(content: str, message: int, role: str) -> Iterator[Clause]:
         number += 1
 
 
+def sentences(content: str) -> list[str]:
+    """The sentences of a text in order, list marks left out; pieces without any letter or digit are none."""
+    found = (match[0].strip() for match in _SENTENCE.finditer(_BULLET.sub("", content)))
+    return [text for text in found if any(c.isalnum() for c in text)]
+
+
 def size_of(text: str, language: str) -> int:
     """Words of a text in a language with spaces, else characters without white space.
 

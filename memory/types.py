@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["message", "summary", "fact"]
+TimelineLevel: TypeAlias = Literal["session", "day", "week", "month"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +81,33 @@ class Degraded:
 
     part: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """What happened in one stretch of a session, or in one day, week or month of a user.
+
+    Attributes:
+        period: the day, week or month (memory.timeline), or for a session's entry its session and messages.
+        content: a line for each thing.
+        raw_length: characters of the session entries behind it; of a session's entry its own.
+        session_id: of a session's entry; None for the others, or where the session is gone.
+        seq_first: with `seq_last` the messages behind a session's entry.
+        source_ids: ids of the finer entries that it was made from.
+        rolled_into: id of the coarser entry that it is part of.
+        method: 'rules' or 'llm:<model>'.
+    """
+
+    id: int
+    level: TimelineLevel
+    period: str
+    content: str
+    starts_at: float
+    ends_at: float
+    raw_length: int
+    session_id: str | None = None
+    seq_first: int | None = None
+    seq_last: int | None = None
+    source_ids: tuple[int, ...] = ()
+    rolled_into: int | None = None
+    method: str = "rules"
