@@ -20,7 +20,7 @@ from sidestream.api_models import (
     SearchResult,
 )
 
-_BUDGET_OF = {"window": "window", "summaries": "summaries", "recalled": "facts"}
+_BUDGET_OF = {"window": "window", "summaries": "summaries", "facts": "facts", "recalled": "facts"}
 
 
 def context(found: Found, waited: EventProgress | None) -> ContextResult:

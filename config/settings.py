@@ -152,6 +152,37 @@ class Settings(BaseSettings):
         0.1, gt=0, le=1, description="Length of a month's entry, as a share of its sessions' entries."
     )
 
+    # facts
+    consolidation: bool = Field(
+        True, description="Answers move the weights of the facts that they were given; facts fade."
+    )
+    fact_use_gain: float = Field(
+        0.15, ge=0, le=1, description="Share of what is missing to 1 that one use adds to a fact's weight."
+    )
+    fact_disuse_loss: float = Field(
+        0.02,
+        ge=0,
+        lt=1,
+        description="Share of its weight that a fact loses when an answer was given it and did not use it.",
+    )
+    fact_half_life_days: float = Field(
+        180.0,
+        gt=0,
+        description="Days in which the weight of a fact halves that is not used; less for what matters little, more for what matters much.",
+    )
+    fact_archive_under: float = Field(0.2, ge=0, le=1, description="A fact of less weight is archived.")
+    fact_core_from: float = Field(
+        0.8, ge=0, le=1, description="From this weight on a fact is core, and given to every answer."
+    )
+    fact_core_limit: int = Field(50, ge=0, le=1_000, description="Most core facts of one user.")
+    fact_stored_limit: int = Field(
+        2_000, ge=1, description="Most active facts of one user; the lightest beyond it are archived."
+    )
+    fact_limit: int = Field(10, ge=0, le=100, description="Facts recalled for one context, beside the core ones.")
+    fact_upkeep_every: float = Field(
+        3_600.0, gt=0, description="How often what has faded, expired or is too much is archived."
+    )
+
     # agents
     agent_idle: float = Field(900.0, gt=0, description="A session's actor is passivated after this long.")
     subagent_timeout: float = Field(120.0, gt=0, description="Time limit of one sub-agent run.")

@@ -61,9 +61,9 @@ def shrink(
     window from its oldest; only if the rest is too much even so do the last fact and the last summary go.
     """
     spare = max(0, budget.window - sum(window)) + max(0, budget.summaries - sum(summaries))
-    n_facts = _fitting(facts, budget.facts + spare)
+    n_facts = fitting(facts, budget.facts + spare)
     spare = max(0, budget.window - sum(window)) + max(0, budget.facts - sum(facts))
-    n_summaries = _fitting(summaries, budget.summaries + spare)
+    n_summaries = fitting(summaries, budget.summaries + spare)
     start = 0
 
     def over() -> bool:
@@ -83,7 +83,7 @@ def shrink(
     return Kept(start, n_summaries, n_facts)
 
 
-def _fitting(sizes: Sequence[int], room: int) -> int:
+def fitting(sizes: Sequence[int], room: int) -> int:
     """How many of the first items fit into `room`; at least one where there are any."""
     used = count = 0
     for size in sizes:

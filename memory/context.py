@@ -1,15 +1,22 @@
 """Assembly of a context: messages ready for a chat API, in a fixed order and within a budget.
 
-Order: runtime, checkpoint, window, summaries of the session, recalled memories.
+Order: runtime, checkpoint, window, summaries of the session, facts, recalled memories.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from memory.budget import Budget, Kept, shrink
+from memory.budget import Budget, Kept, fitting, shrink
 from memory.chatlist import Group, cut_middle, group, render
-from memory.frames import checkpoint_frame, recalled_frame, record_line, summaries_frame
+from memory.frames import (
+    checkpoint_frame,
+    fact_line,
+    facts_frame,
+    recalled_frame,
+    record_line,
+    summaries_frame,
+)
 from memory.tokens import MESSAGE_OVERHEAD, Corrector, estimate
 from memory.types import Degraded, Hit, StoredMessage, Summary
 
@@ -43,6 +50,7 @@ class _Sizes:
     fixed: list[int]
     window: list[int]
     summaries: list[int]
+    facts: list[int]
     hits: list[int]
 
 
@@ -75,11 +83,15 @@ def assemble(
     summaries: Sequence[Summary],
     hits: Sequence[Hit],
     budget: Budget,
+    facts: Sequence[Hit] = (),
     message_cut: int = 2_000,
     corrector: Corrector | None = None,
     degraded: Sequence[Degraded] = (),
 ) -> Context:
-    """A context from its parts. `window` is oldest first, `summaries` in any order, `hits` best first.
+    """A context from its parts. `window` is oldest first, `summaries` in any order, `facts` and `hits` best first.
+
+    Facts and recalled memories share one budget: where there are both, facts fill at most half of it, and under
+    pressure the recalled memories go first.
 
     The newest user message and what follows it always stay; so the budget is exceeded only if they, the runtime
     text and the checkpoint alone are more than it holds.
@@ -90,31 +102,50 @@ def assemble(
     newest_first = sorted(summaries, key=lambda s: (-s.turn_last, -s.id))
     texts = [cut_middle(h.content, message_cut) for h in hits]
     fixed = [t for t in (runtime, checkpoint_frame(checkpoint) if checkpoint else None) if t]
-    sizes = _Sizes(
-        fixed=[correct(estimate(t) + MESSAGE_OVERHEAD) for t in fixed],
-        window=[correct(sum(map(message_tokens, messages))) for messages in rendered],
-        summaries=_list_sizes(
-            summaries_frame(()),
-            [f"turn {s.turn_first}-{s.turn_last}: {s.content}" for s in newest_first],
-            correct,
-        ),
-        hits=_list_sizes(
-            recalled_frame((), ()), [record_line(h, t) for h, t in zip(hits, texts, strict=True)], correct
-        ),
-    )
-    fixed_size, newest = sum(sizes.fixed), _newest(groups)
+    sizes = _measured(fixed, rendered, newest_first, facts, hits, texts, correct)
+    most = fitting(sizes.facts, budget.facts // 2 if hits else budget.facts)
     kept = shrink(
-        budget, fixed=fixed_size, window=sizes.window, summaries=sizes.summaries, facts=sizes.hits, newest=newest
+        budget,
+        fixed=sum(sizes.fixed),
+        window=sizes.window,
+        summaries=sizes.summaries,
+        facts=[*sizes.facts[:most], *sizes.hits],
+        newest=_newest(groups),
     )
+    n_facts = min(most, kept.facts)
+    n_hits = kept.facts - n_facts
     builder = _Builder()
     builder.fixed(runtime, checkpoint)
     for unit, messages in zip(groups[kept.window_from :], rendered[kept.window_from :], strict=True):
         builder.window(unit, messages)
     builder.summaries(newest_first[: kept.summaries][::-1])
-    builder.recalled(hits[: kept.facts], texts[: kept.facts])
+    builder.facts(facts[:n_facts])
+    builder.recalled(hits[:n_hits], texts[:n_hits])
     cut = sum(len(m.content) > message_cut for g in groups[kept.window_from :] for m in g.members)
-    statistics = _statistics(sizes, kept, budget, groups, len(orphans), cut)
+    statistics = _statistics(sizes, kept, n_facts, budget, groups, len(orphans), cut)
     return Context(builder.messages, statistics, builder.provenance, list(degraded))
+
+
+def _measured(
+    fixed: Sequence[str],
+    rendered: Sequence[Sequence[dict[str, Any]]],
+    summaries: Sequence[Summary],
+    facts: Sequence[Hit],
+    hits: Sequence[Hit],
+    texts: Sequence[str],
+    correct: Any,
+) -> _Sizes:
+    """Tokens of everything that may come in."""
+    lines = [record_line(h, t) for h, t in zip(hits, texts, strict=True)]
+    return _Sizes(
+        fixed=[correct(estimate(t) + MESSAGE_OVERHEAD) for t in fixed],
+        window=[correct(sum(map(message_tokens, messages))) for messages in rendered],
+        summaries=_list_sizes(
+            summaries_frame(()), [f"turn {s.turn_first}-{s.turn_last}: {s.content}" for s in summaries], correct
+        ),
+        facts=_list_sizes(facts_frame(()), [fact_line(f) for f in facts], correct),
+        hits=_list_sizes(recalled_frame((), ()), lines, correct),
+    )
 
 
 def message_tokens(message: Mapping[str, Any]) -> int:
@@ -157,6 +188,21 @@ class _Builder:
             ]
             self._add({"role": "system", "content": summaries_frame(summaries)}, "summaries", sources=sources)
 
+    def facts(self, facts: Sequence[Hit]) -> None:
+        if facts:
+            sources = [
+                {
+                    "kind": f.kind,
+                    "id": f.id,
+                    "memory_id": f.metadata.get("memory_id"),
+                    "session_id": f.session_id or None,
+                    "score": f.score,
+                    "parts": dict(f.parts),
+                }
+                for f in facts
+            ]
+            self._add({"role": "system", "content": facts_frame(facts)}, "facts", sources=sources)
+
     def recalled(self, hits: Sequence[Hit], texts: Sequence[str]) -> None:
         if hits:
             sources = [
@@ -186,13 +232,15 @@ def _list_sizes(frame: str, lines: Sequence[str], correct: Any) -> list[int]:
 
 
 def _statistics(
-    sizes: _Sizes, kept: Kept, budget: Budget, groups: Sequence[Group], orphans: int, cut: int
+    sizes: _Sizes, kept: Kept, n_facts: int, budget: Budget, groups: Sequence[Group], orphans: int, cut: int
 ) -> dict[str, Any]:
+    n_hits = kept.facts - n_facts
     tokens = {
         "fixed": sum(sizes.fixed),
         "window": sum(sizes.window[kept.window_from :]),
         "summaries": sum(sizes.summaries[: kept.summaries]),
-        "recalled": sum(sizes.hits[: kept.facts]),
+        "facts": sum(sizes.facts[:n_facts]),
+        "recalled": sum(sizes.hits[:n_hits]),
     }
     total = sum(tokens.values())
     return {
@@ -202,13 +250,15 @@ def _statistics(
         "kept": {
             "window": sum(len(g.members) for g in groups[kept.window_from :]),
             "summaries": kept.summaries,
-            "recalled": kept.facts,
+            "facts": n_facts,
+            "recalled": n_hits,
         },
         "dropped": {
             "window": sum(len(g.members) for g in groups[: kept.window_from]),
             "orphaned_tool_results": orphans,
             "summaries": len(sizes.summaries) - kept.summaries,
-            "recalled": len(sizes.hits) - kept.facts,
+            "facts": len(sizes.facts) - n_facts,
+            "recalled": len(sizes.hits) - n_hits,
         },
         "cut_messages": cut,
     }

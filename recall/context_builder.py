@@ -8,12 +8,14 @@ from memory.context import Recall, assemble, recall_wanted
 from memory.ranking import Key
 from memory.tokens import Corrector
 from memory.types import Degraded, Hit, Scope, StoredMessage, Summary
+from recall.facts import RELEVANT_FROM, FactQuery, context_facts
 from recall.options import RecallOptions
 from recall.results import ContextResult, Lag
 from recall.search import Query, search_store, search_tail
 from recall.window import not_stored, window
-from store import checkpoints, messages, summaries
+from store import checkpoints, messages, sessions, summaries
 from store.db import Database
+from store.fact_reading import FactFilter
 from store.health import lag as store_lag
 
 
@@ -25,6 +27,7 @@ class Parts:
     checkpoint: str | None = None
     summaries: list[Summary] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
+    facts: list[Hit] = field(default_factory=list)
     reason: str = ""
     degraded: list[Degraded] = field(default_factory=list)
     lag: Lag = field(default_factory=Lag)
@@ -63,6 +66,7 @@ def read_parts(
     rule = wanted(query.text, shown, options)
     recent = summaries.recent(db, scope, options.summaries_kept)
     hits: list[Hit] = []
+    facts: list[Hit] = []
     degraded: list[Degraded] = []
     if rule.long_term:
         without: set[Key] = {("message", message.id) for message in shown if message.id}
@@ -71,16 +75,27 @@ def read_parts(
         everywhere = replace(scope, session_id=None)
         unseen = fresh[: max(0, len(fresh) - len(shown))]
         hits, degraded = search_store(db, everywhere, replace(query, without=without, echoes=False), unseen, now)
+        facts = _facts(db, scope, query, options, now)
     owed = store_lag(db, scope, now)
     return Parts(
         window=shown,
         checkpoint=checkpoint.summary if checkpoint else None,
         summaries=recent if rule.summaries else [],
         hits=hits,
+        facts=facts,
         reason=rule.reason,
         degraded=degraded,
         lag=Lag(owed=owed.owed, oldest=owed.oldest),
     )
+
+
+def _facts(db: Database, scope: Scope, query: Query, options: RecallOptions, now: float) -> list[Hit]:
+    """Facts of all the user's sessions; where this session has a data source, those of it and of none."""
+    session = sessions.get(db, scope)
+    which = FactFilter(data_source=None if session is None else session.data_source)
+    wanted = FactQuery(query.text, options.fact_limit, query.vector, which, RELEVANT_FROM)
+    # What cannot be searched by meaning is noted by the search for messages already.
+    return context_facts(db, replace(scope, session_id=None), wanted, options.weights, now)[0]
 
 
 def parts_without_store(query: Query, pending: Sequence[StoredMessage], options: RecallOptions, now: float) -> Parts:
@@ -103,9 +118,10 @@ def build(
         window=parts.window,
         summaries=parts.summaries,
         hits=parts.hits,
+        facts=parts.facts,
         budget=budget,
         message_cut=options.message_cut,
         corrector=corrector,
         degraded=parts.degraded,
     )
-    return ContextResult(context, tuple(parts.window), tuple(parts.hits), parts.reason, parts.lag)
+    return ContextResult(context, tuple(parts.window), tuple(parts.hits), parts.reason, parts.lag, tuple(parts.facts))

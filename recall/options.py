@@ -5,6 +5,8 @@ from pathlib import Path
 
 from config.settings import Settings
 from memory.budget import Shares
+from memory.weights import WeightPolicy
+from recall.policy import weight_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class RecallOptions:
     query_cache_size: int = 4_096
     query_cache_ttl: float = 86_400.0
     candidates: int = 200
+    fact_limit: int = 10
+    weights: WeightPolicy = field(default_factory=WeightPolicy)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "RecallOptions":
@@ -51,6 +55,8 @@ class RecallOptions:
             window_messages=settings.window_messages,
             summaries_kept=settings.summaries_kept,
             recall_limit=settings.recall_limit,
+            fact_limit=settings.fact_limit,
+            weights=weight_policy(settings),
             first_round_empty=settings.first_round_empty,
             min_query_length=settings.min_query_length,
             long_term_trigger=tuple(settings.long_term_trigger),

@@ -11,6 +11,7 @@ from memory.types import Degraded, Kind, Scope, StoredMessage
 from recall.candidates import QuerySpace
 from recall.context_builder import Parts, build, parts_without_store, read_parts, wanted_by_query
 from recall.database import ReadDatabase
+from recall.facts import FactQuery, search_facts
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
 from recall.results import ContextResult, EventStatus, Lag, SearchResult
@@ -23,6 +24,7 @@ from store import sessions
 from store.db import Database
 from store.errors import StoreError
 from store.events import State, event_state
+from store.fact_reading import EVERY, FactFilter
 from store.health import lag as store_lag
 from store.redis_client import REDIS_ERRORS, AsyncRedis
 from store.tail import receipt
@@ -67,6 +69,7 @@ class Reader:
         kinds: Sequence[Kind] = SEARCHED,
         *,
         own: Sequence[StoredMessage] = (),
+        facts: FactFilter = EVERY,
     ) -> SearchResult:
         """The best memories for a query.
 
@@ -75,6 +78,7 @@ class Reader:
             limit: most hits; None as configured.
             kinds: of which kinds.
             own: messages that the caller published itself, for when the tail cannot be read.
+            facts: which facts, where `kinds` asks for any.
         """
         (vector, degraded), tail = await asyncio.gather(self._embed(query), self._pending(scope))
         pending = weave(tail.messages, own)
@@ -83,6 +87,11 @@ class Reader:
 
         def work(db: Database) -> SearchResult:
             hits, notes = search_store(db, scope, wanted, not_stored(db, scope, pending), now)
+            if "fact" in kinds:
+                about = FactQuery(query, wanted.limit, vector, facts)
+                known, more = search_facts(db, scope, about, self.options.weights, now)
+                hits = sorted([*known, *hits], key=lambda h: -h.score)[: wanted.limit]
+                notes = list(dict.fromkeys([*notes, *more]))
             owed = store_lag(db, scope, now)
             return SearchResult(hits, notes, Lag(tail.unread, owed.owed, owed.oldest))
 

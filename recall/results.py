@@ -42,6 +42,7 @@ class ContextResult:
         window: the messages of the session that were there to choose from, oldest first.
         hits: what was recalled, best first, also what the budget then left out.
         reason: the rule that decided about recall (memory.context.recall_wanted).
+        facts: those that were called for, then the core ones, also what the budget then left out.
     """
 
     context: Context
@@ -49,6 +50,7 @@ class ContextResult:
     hits: Sequence[Hit]
     reason: str
     lag: Lag = field(default_factory=Lag)
+    facts: Sequence[Hit] = ()
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -38,6 +38,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
         "tags": '["food"]',
     },
     "memory.forget": {"session_id": "s1", "user_id": "ann", "key": "diet"},
+    "memory.adjust": {"session_id": "s1", "memory_id": "m1", "pinned": "true", "reason": "She asked for it."},
     "memory.used": {"session_id": "s1", "memory_ids": '["m1","m2"]'},
 }
 
@@ -62,6 +63,8 @@ def schema(kind: str) -> dict[str, Any]:
     }
     if kind == "memory.forget":
         result["oneOf"] = [{"required": ["memory_id"]}, {"required": ["key"]}]
+    if kind == "memory.adjust":
+        result["anyOf"] = [{"required": [name]} for name in ("pinned", "weight", "free_weight", "verdict")]
     return result
 
 
@@ -108,6 +111,8 @@ def _flat(name: str, prop: dict[str, Any]) -> dict[str, Any]:
 def _form(name: str, prop: dict[str, Any]) -> str:
     if name == "content":
         return "text of 1 byte to 1 MiB"
+    if name == "reason":
+        return "text of at most 1,000 characters"
     if name == "meta":
         return "JSON object, at most 256 KiB and 64 levels"
     if name == "v":

@@ -19,6 +19,7 @@ from sidestream.errors import (
 )
 from sidestream.events import (
     Event,
+    MemoryAdjust,
     MemoryForget,
     MemoryRemember,
     MemoryUsed,
@@ -43,6 +44,7 @@ __all__ = [
     "Client",
     "Event",
     "InvalidEvent",
+    "MemoryAdjust",
     "MemoryForget",
     "MemoryRemember",
     "MemoryUsed",

@@ -13,7 +13,7 @@ MAX_QUERY_CHARS = 10_000
 
 EventProgress: TypeAlias = Literal["accepted", "stored", "embedded", "summarised", "dead"]
 MemoryKind: TypeAlias = Literal["message", "summary", "fact"]
-ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "recalled", "timeline"]
+ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "facts", "recalled", "timeline"]
 
 
 class Request(BaseModel):
@@ -78,6 +78,7 @@ class Provenance(Result):
     kind: str
     id: int | None = Field(default=None, description="Row id; 0 while it is not stored yet.")
     event_id: str | None = None
+    memory_id: str | None = Field(default=None, description="Of a fact.")
     session_id: str | None = None
     turn: int | None = None
     turn_last: int | None = None

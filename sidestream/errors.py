@@ -2,6 +2,7 @@
 
 SidestreamError
 ├── InvalidEvent          the event breaks the contract; says the field and what is allowed
+├── InvalidToolCall       a model called a memory tool wrongly; the text is meant for the model
 ├── PublishError          the event was NOT accepted
 │   ├── RedisUnavailable  Redis is away and there is no spool to take the event
 │   ├── SpoolFull         Redis is away and the spool has reached its bound
@@ -21,6 +22,10 @@ class SidestreamError(Exception):
 
 class InvalidEvent(SidestreamError, ValueError):  # noqa: N818 - the field's term for it
     """The event breaks the contract. The message names the field, what was given and what is allowed."""
+
+
+class InvalidToolCall(SidestreamError, ValueError):  # noqa: N818
+    """A model called a memory tool wrongly. The text says how and what is allowed; give it back to the model."""
 
 
 class PublishError(SidestreamError):

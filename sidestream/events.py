@@ -18,10 +18,12 @@ from sidestream.fieldtypes import (
     Identifier,
     Identifiers,
     MsgType,
+    Reason,
     Role,
     RunStatus,
     Share,
     Timestamp,
+    Verdict,
     read_meta,
 )
 
@@ -104,6 +106,8 @@ class MemoryForget(Event):
     memory_id: Identifier | None = Field(default=None, description="The memory; either this or `key`.")
     key: Identifier | None = Field(default=None, description="The key it was remembered under.")
     hard: bool = Field(default=False, description="Destroy it instead of archiving it.")
+    actor: Identifier | None = Field(default=None, description="Who asks for it; absent: the agent, else the user.")
+    reason: Reason | None = Field(default=None, description="Why, for the memory's history.")
 
     @model_validator(mode="after")
     def _names_one(self) -> "MemoryForget":
@@ -112,8 +116,29 @@ class MemoryForget(Event):
         return self
 
 
+class MemoryAdjust(Event):
+    """A person's say about one memory: pin it, weigh it, or decide what becomes of a quarantined one."""
+
+    type: Literal["memory.adjust"] = "memory.adjust"
+    memory_id: Identifier = Field(description="The memory.")
+    pinned: bool | None = Field(default=None, description="A pinned memory is core, and neither fades nor is archived.")
+    weight: Share | None = Field(default=None, description="Holds the weight at this, 0 to 1, whatever use and age do.")
+    free_weight: bool = Field(default=False, description="Lets use and age move the weight again.")
+    verdict: Verdict | None = Field(default=None, description="Release a quarantined memory, or refuse it.")
+    actor: Identifier | None = Field(default=None, description="Who asks for it; absent: the agent, else the user.")
+    reason: Reason | None = Field(default=None, description="Why, for the memory's history.")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "MemoryAdjust":
+        if self.weight is not None and self.free_weight:
+            raise ValueError("weight and free_weight exclude each other")
+        if self.pinned is None and self.weight is None and not self.free_weight and self.verdict is None:
+            raise ValueError("one of pinned, weight, free_weight and verdict is needed")
+        return self
+
+
 class MemoryUsed(Event):
-    """Which memories an answer was given, so that use can be told from disuse."""
+    """Which memories an answer was given, so that use can be told from disuse; `parent_id` is the answer."""
 
     type: Literal["memory.used"] = "memory.used"
     memory_ids: Identifiers = Field(min_length=1, description="The memories.")
@@ -129,6 +154,7 @@ AnyEvent: TypeAlias = (
     | SubagentFinished
     | MemoryRemember
     | MemoryForget
+    | MemoryAdjust
     | MemoryUsed
 )
 MODELS: dict[str, type[Event]] = {
@@ -143,6 +169,7 @@ MODELS: dict[str, type[Event]] = {
         SubagentFinished,
         MemoryRemember,
         MemoryForget,
+        MemoryAdjust,
         MemoryUsed,
     )
 }

@@ -16,10 +16,12 @@ MAX_META_BYTES = 256 * 1024
 MAX_META_DEPTH = 64
 MAX_ID_LENGTH = 256
 MAX_LIST_ITEMS = 1_000
+MAX_REASON_CHARS = 1_000
 
 Role: TypeAlias = Literal["user", "assistant", "system", "tool"]
 MsgType: TypeAlias = Literal["normal", "fact", "todo", "decision", "preference", "error"]
 RunStatus: TypeAlias = Literal["completed", "failed", "timed_out", "cancelled"]
+Verdict: TypeAlias = Literal["release", "refuse"]
 
 # RFC 3339, which is narrower than what datetime.fromisoformat and pydantic take.
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -156,3 +158,4 @@ Meta = Annotated[dict[str, Any], BeforeValidator(_meta)]
 Version = Annotated[Literal[1], BeforeValidator(_version)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Identifiers = Annotated[list[Identifier], Field(max_length=MAX_LIST_ITEMS)]
+Reason = Annotated[str, Field(min_length=1, max_length=MAX_REASON_CHARS)]

@@ -11,6 +11,7 @@ StoreError
 ├── ForkedConnection     the connection was opened by another process
 ├── LeaseLost            somebody else holds the lease now; the transaction must not commit
 ├── NotFound             no such row in this scope
+├── WrongState           what was asked does not go with the state that the row is in
 ├── VectorsUnavailable   sqlite-vec could not be loaded, so no vector can be written
 └── EmbeddedRedisError   the embedded Redis did not start or stop; carries the end of its log
 """
@@ -60,6 +61,10 @@ class LeaseLost(StoreError):  # noqa: N818
 
 class NotFound(StoreError):  # noqa: N818
     """No such row in the given scope."""
+
+
+class WrongState(StoreError):  # noqa: N818
+    """What was asked does not go with the state that the row is in; the message names both."""
 
 
 class VectorsUnavailable(StoreError):  # noqa: N818

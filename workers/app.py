@@ -20,6 +20,7 @@ from workers.beat import ticks
 from workers.bootstep import ingest_step
 from workers.celery_app import WorkerApp
 from workers.config import celery_config, queue_prefix
+from workers.kinds import queue_of
 from workers.process import Process, connect
 from workers.tasks import register
 from workers.watchdog import Watchdog, watchdog_step
@@ -31,7 +32,7 @@ def build_app() -> WorkerApp:
     celery = WorkerApp("sidestream", set_as_current=True)
 
     def queue_key(kind: str) -> str:
-        return f"{queue_prefix(process.settings.redis_prefix)}{kind}"
+        return f"{queue_prefix(process.settings.redis_prefix)}{queue_of(kind)}"
 
     process = celery.process = Process(load, celery.send_hint, queue_key)
     celery.add_defaults(lambda: celery_config(process.settings, process.redis_url, ticks(process.settings)))

@@ -39,6 +39,7 @@ def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
     """Celery's `beat_schedule`: task, seconds between ticks, queue."""
     entries = {
         "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
+        "keep-facts": _tick("keep_facts", settings.fact_upkeep_every, MAINTAIN),
         "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),
         _DRAIN: _tick("drain_stream", settings.drain_every, MAINTAIN),
     }

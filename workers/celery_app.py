@@ -6,6 +6,7 @@ from typing import Any
 from celery import Celery
 from celery.apps.worker import Worker
 
+from workers.kinds import queue_of
 from workers.process import Process
 
 TASK_PREFIX = "sidestream."
@@ -31,12 +32,12 @@ class WorkerApp(Celery):
         return self.subclass_with_self(QuietWorker)
 
     def send_hint(self, kind: str) -> None:
-        """Sends the task that drains jobs of `kind` to the queue of that name.
+        """Sends the task that drains jobs of `kind` to the kind's queue.
 
         Raises:
             kombu.exceptions.OperationalError: the broker is away.
         """
-        self.send_task(task_name(kind), queue=kind, ignore_result=True, retry=False)
+        self.send_task(task_name(kind), queue=queue_of(kind), ignore_result=True, retry=False)
 
 
 def task_name(name: str) -> str:

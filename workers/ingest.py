@@ -9,6 +9,7 @@ from typing import Any
 from config.logging import get_logger
 from sidestream.events import (
     AnyEvent,
+    MemoryAdjust,
     MemoryForget,
     MemoryRemember,
     MemoryUsed,
@@ -47,6 +48,7 @@ _APPLY: dict[type[AnyEvent], Callable[[Batch, SessionRow, Incoming, Any], None]]
     SubagentFinished: apply_run_finished,
     MemoryRemember: apply_memory,
     MemoryForget: apply_memory,
+    MemoryAdjust: apply_memory,
     MemoryUsed: apply_memory,
 }
 # These belong to a run that stands already; a stray one must not make a session.

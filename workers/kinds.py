@@ -12,9 +12,17 @@ COMPACT: Final = "compact"
 REMEMBER: Final = "remember"
 FORGET: Final = "forget"
 FEEDBACK: Final = "feedback"
+ADJUST: Final = "adjust"
 
 QUEUES: Final = (INGEST, EMBED, SUMMARISE, EXTRACT, COMPACT, MAINTAIN)
 """Celery queues, each scaled apart. Their keys in Redis carry the prefix of the settings."""
 
-HANDLED: Final = (EMBED, SUMMARISE)
-"""Kinds of job that have a handler; each has the queue of its name. The others are written as deferred."""
+HANDLED: Final = (EMBED, SUMMARISE, FEEDBACK, ADJUST)
+"""Kinds of job that have a handler. The others are written as deferred."""
+
+_QUEUE_OF: Final = {FEEDBACK: MAINTAIN, ADJUST: MAINTAIN}
+
+
+def queue_of(kind: str) -> str:
+    """The queue where tasks for a kind of job wait: that of its name, or a common one."""
+    return _QUEUE_OF.get(kind, kind)

@@ -4,17 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 from config.logging import get_logger
+from recall.policy import weight_policy
+from workers.adjust import AdjustHandler
 from workers.celery_app import WorkerApp, task_name
 from workers.drain import Drain, Drained, DrainRules, Handler
 from workers.embed import EmbedHandler
+from workers.feedback import FeedbackHandler
 from workers.idle import close_idle
-from workers.kinds import EMBED, SUMMARISE
+from workers.kinds import ADJUST, EMBED, FEEDBACK, SUMMARISE
 from workers.liveness import Liveness
 from workers.process import Process
 from workers.retry import RetryRules
 from workers.stream import stored_until
 from workers.summarise import SummariseHandler
 from workers.sweep import sweep
+from workers.upkeep import keep_up
 from workers.wiring import build_drain
 
 log = get_logger("tasks")
@@ -68,6 +72,27 @@ def summarise(process: Process) -> None:
         process.nudger.nudge(EMBED)
 
 
+def feedback(process: Process) -> None:
+    """Moves the weights of the facts that answers were given."""
+    _drain(process, FeedbackHandler(process.db, weight_policy(process.settings), clock=process.clock))
+
+
+def adjust(process: Process) -> None:
+    """Carries out what people decided about facts; what was released is then embedded."""
+    handler = AdjustHandler(process.db, clock=process.clock)
+    _drain(process, handler)
+    if handler.embeds:
+        process.nudger.nudge(EMBED)
+
+
+def keep_facts(process: Process) -> None:
+    """Archives facts that have faded, expired or are too many."""
+    settings = process.settings
+    archived = keep_up(process.db, weight_policy(settings), process.clock(), settings.task_soft_limit * _BUDGET)
+    if archived:
+        log.info("facts_archived", facts=archived)
+
+
 def run_sweep(process: Process) -> None:
     """Sends the tasks that are missing."""
     owed = sweep(process.db, process.nudger, now=process.clock(), cache_size=process.settings.embed_cache_size)
@@ -104,6 +129,9 @@ def heartbeat(process: Process, role: str) -> None:
 _TASKS: dict[str, Callable[..., None]] = {
     EMBED: embed,
     SUMMARISE: summarise,
+    FEEDBACK: feedback,
+    ADJUST: adjust,
+    "keep_facts": keep_facts,
     "sweep": run_sweep,
     "close_idle": run_close_idle,
     "drain_stream": drain_stream,

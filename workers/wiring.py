@@ -7,13 +7,15 @@ from workers.batch import IngestRules
 from workers.bootstep import Runnable
 from workers.checkpoint import Checkpointer
 from workers.consumer import ConsumerRules, StreamConsumer
-from workers.kinds import EMBED
+from workers.kinds import EMBED, FEEDBACK
 from workers.liveness import Liveness
 from workers.outbox import Outbox
 from workers.process import Process, connect
 from workers.stream import EventStream
 
 CONSUMER_ROLE = "consumer"
+# Answers and seconds: long enough for an answer to be embedded, so that meaning can be asked too.
+_FEEDBACK = (16, 5.0)
 
 
 def build_ingest(process: Process, stop: threading.Event) -> dict[str, Runnable]:
@@ -40,7 +42,7 @@ def _build(process: Process, owner: str, stop: threading.Event) -> StreamConsume
         keys=process.keys,
         nudger=process.nudger,
         liveness=Liveness(client, process.keys, CONSUMER_ROLE, settings.heartbeat_every),
-        outbox=Outbox({EMBED: (settings.embed_min_batch, settings.embed_wait)}),
+        outbox=Outbox({EMBED: (settings.embed_min_batch, settings.embed_wait), FEEDBACK: _FEEDBACK}),
         rules=ConsumerRules(settings.ingest_lease, settings.ingest_block, min(1.0, settings.ingest_lease / 3)),
         ingest_rules=IngestRules(
             embed_min_chars=settings.embed_min_chars,

@@ -37,6 +37,11 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "memory_ids": st.lists(NAME, min_size=1, max_size=3),
     "shared": st.booleans(),
     "hard": st.booleans(),
+    "pinned": st.booleans(),
+    "weight": SHARE,
+    "free_weight": st.booleans(),
+    "verdict": st.sampled_from(["release", "refuse"]),
+    "reason": TEXT,
 }
 
 
@@ -52,6 +57,10 @@ def events(draw: st.DrawFn) -> Event:
         values.pop("key" if draw(st.booleans()) else "memory_id", None)
         if not {"key", "memory_id"} & values.keys():
             values["key"] = "k"
+    if kind == "memory.adjust":
+        if "weight" in values:
+            values.pop("free_weight", None)
+        values.setdefault("verdict", "release")
     return parse_event(values)
 
 

@@ -49,6 +49,7 @@ def test_every_type_of_the_contract_is_known() -> None:
         "subagent.finished",
         "memory.remember",
         "memory.forget",
+        "memory.adjust",
         "memory.used",
     ]
 

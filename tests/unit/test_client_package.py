@@ -19,6 +19,7 @@ SURFACE = {
     "Client",
     "Event",
     "InvalidEvent",
+    "MemoryAdjust",
     "MemoryForget",
     "MemoryRemember",
     "MemoryUsed",

@@ -140,7 +140,7 @@ def test_memory_events_wait_for_their_handlers(bench: Bench) -> None:
     )
     assert bench.jobs("remember") == [("event:7:default:r", "deferred")]
     assert bench.jobs("forget") == [("event:7:default:f", "deferred")]
-    assert bench.jobs("feedback") == [("event:7:default:u", "deferred")]
+    assert bench.jobs("feedback") == [("event:7:default:u", "pending")]
 
 
 def test_memory_events_of_two_namespaces_are_two_jobs(bench: Bench) -> None:
