@@ -5,11 +5,10 @@ closes with an assistant message that has no tool call open, or when `close` is 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class TurnState:
+class TurnState(NamedTuple):
     """Where a session stands. Turns count from 1; `open_turn` is the newest turn or None.
 
     `open_turn_id` is the explicit id of the newest turn and is kept after that turn closed, so that a late
@@ -23,8 +22,7 @@ class TurnState:
     closed_turns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The state after a message, the turn the message belongs to, and the turns that closed, oldest first."""
 
     state: TurnState
@@ -56,7 +54,7 @@ def advance(
     turn = state.open_turn
     calls = _calls_after(state.open_tool_calls, role, tool_calls, tool_call_id)
     if calls != state.open_tool_calls:
-        state = replace(state, open_tool_calls=calls)
+        state = state._replace(open_tool_calls=calls)
     if role == "assistant" and not state.open_tool_calls:
         after = close(state)
         return Step(after.state, turn, closed + after.closed)

@@ -2,9 +2,7 @@
 
 import json
 
-from memory.toolcalls import answered_call, call_ids
 from memory.turns import advance
-from sidestream.events import Message
 from store.messages import NEEDS_NONE, OWED, MessageRow
 from store.sessions import SessionRow
 from workers.apply_turn import turn_closed
@@ -12,65 +10,56 @@ from workers.batch import Batch
 from workers.entries import Incoming
 from workers.kinds import COMPACT, EMBED
 from workers.session_book import set_turn_state, turn_state
+from workers.utterance import Utterance
 
 EMBEDDED_ROLES = ("user", "assistant")
 
 
-def apply_message(batch: Batch, session: SessionRow, item: Incoming, event: Message) -> None:
+def apply_message(batch: Batch, session: SessionRow, _item: Incoming, said: Utterance) -> None:
     """Adds the message to the batch and to its session's counters."""
-    meta = event.meta
-    calls, answered = (call_ids(meta), answered_call(meta)) if meta else ((), None)
-    step = advance(turn_state(session), event.role, event.turn_id, calls, answered)
+    step = advance(turn_state(session), said.role, said.turn_id, said.calls, said.answered)
     set_turn_state(session, step.state)
     session.last_seq += 1
     session.message_count += 1
     session.ended_at = None
     message_id = batch.next_message_id
     batch.next_message_id += 1
-    embed = event.role in EMBEDDED_ROLES and len(event.content) > batch.rules.embed_min_chars
-    batch.messages.append(_row(batch, session, item, event, message_id, step.turn, OWED if embed else NEEDS_NONE))
-    if item.found.terms:
-        batch.terms.append(("message", message_id, session.scope_id, item.found.terms))
+    embed = said.role in EMBEDDED_ROLES and len(said.content) > batch.rules.embed_min_chars
+    batch.messages.append(_row(batch, session, said, message_id, step.turn, OWED if embed else NEEDS_NONE))
+    if said.terms:
+        batch.terms.append(("message", message_id, session.scope_id, said.terms))
     if embed:
         batch.owe(EMBED, f"message:{message_id}", session.namespace, {})
-    _count_tokens(batch, session, item.found.tokens)
+    _count_tokens(batch, session, said.tokens)
     for turn in step.closed:
         turn_closed(batch, session, turn)
 
 
-def _row(
-    batch: Batch,
-    session: SessionRow,
-    item: Incoming,
-    event: Message,
-    message_id: int,
-    turn: int,
-    embedding: int,
-) -> MessageRow:
-    meta = event.meta
-    if session.shared and not batch.book.is_owner(event, session):
+def _row(batch: Batch, session: SessionRow, said: Utterance, message_id: int, turn: int, embedding: int) -> MessageRow:
+    metadata = said.metadata
+    if session.shared and not batch.book.is_owner(said, session):
         # In a shared session the row's scope is the owner's; who spoke must not be lost with that.
-        meta = {**meta, "user_id": event.user_id}
+        metadata = json.dumps({**json.loads(metadata), "user_id": said.user_id}, ensure_ascii=False)
     return MessageRow(
         message_id,
         session.id,
         session.scope_id,
-        item.event_id,
+        said.event_id,
         session.last_seq,
         turn,
-        event.turn_id,
-        event.role,
-        event.content,
-        item.found.msg_type,
-        event.agent_id,
-        event.data_source,
-        event.parent_id,
-        event.run_id,
-        item.found.tokens,
+        said.turn_id,
+        said.role,
+        said.content,
+        said.msg_type,
+        said.agent_id,
+        said.data_source,
+        said.parent_id,
+        said.run_id,
+        said.tokens,
         embedding,
-        item.occurred_at,
+        said.occurred_at,
         batch.now,
-        json.dumps(meta, ensure_ascii=False) if meta else "{}",
+        metadata,
     )
 
 

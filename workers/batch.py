@@ -61,9 +61,7 @@ class Batch:
     def stored(self, item: Incoming) -> None:
         """The event's rows are in the batch."""
         event = item.event
-        self.events.append(
-            EventRow(event.namespace, item.event_id, event.type, item.found.digest, item.entry_id, self.now)
-        )
+        self.events.append(EventRow(event.namespace, item.event_id, event.type, item.digest, item.entry_id, self.now))
 
     def write(self) -> None:
         """Writes everything; inside the transaction."""

@@ -4,15 +4,13 @@ here."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from config.logging import get_logger
-from memory.classify import msg_type
-from memory.terms import searchable, terms
-from memory.tokens import estimate
 from sidestream.errors import InvalidEvent
-from sidestream.events import AnyEvent, Message, check_time, parse_entry
+from sidestream.events import MAX_FUTURE_SECONDS, AnyEvent, Message, check_time, parse_entry
 from workers.stream import Entry, entry_time
+from workers.utterance import Utterance, utter
 
 log = get_logger("entries")
 
@@ -22,25 +20,16 @@ _KEPT = 2 * 1024 * 1024
 _SHOWN = 64 * 1024
 
 
-class Analysis(NamedTuple):
-    """What costs most to find out of an event; the last three are found of messages only."""
-
-    digest: str
-    terms: str = ""
-    tokens: int = 0
-    msg_type: str = "normal"
-
-
 @dataclass(slots=True)
 class Incoming:
     """A valid event. `occurred_at` is unix seconds."""
 
     entry_id: str
-    event: AnyEvent
+    body: dict[bytes, bytes]
+    event: AnyEvent | Utterance
     event_id: str
     occurred_at: float
-    body: dict[bytes, bytes]
-    found: Analysis
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,41 +44,33 @@ class Refused:
 
 
 def read_entries(
-    entries: list[Entry], now: float, found: Sequence[Analysis | None] | None = None
+    entries: list[Entry], now: float, found: Sequence[Utterance | None] | None = None
 ) -> list[Incoming | Refused]:
-    """Each entry as an event, or as refused; in order. `found`: what `analyse_entries` made of them, if it has."""
+    """Each entry as an event, or as refused; in order. `found`: what `find_utterances` made of them, if it has."""
     clock = datetime.fromtimestamp(now, UTC)
-    ready: Sequence[Analysis | None] = found if found is not None else [None] * len(entries)
-    return [_read(entry, clock, analysis) for entry, analysis in zip(entries, ready, strict=True)]
+    if found is None:
+        return [_read(entry, clock) for entry in entries]
+    latest = now + MAX_FUTURE_SECONDS
+    return [
+        # Whoever finds utterances knows no clock, so that a time ahead of it is looked at here.
+        _read(entry, clock) if said is None or said.occurred_at > latest else _incoming(entry, said)
+        for entry, said in zip(entries, found, strict=True)
+    ]
 
 
-def analyse_entries(entries: list[Entry]) -> list[Analysis | None]:
-    """What costs most of reading each entry; None for those that reading refuses, or may refuse."""
-    found: list[Analysis | None] = []
+def find_utterances(entries: list[Entry]) -> list[Utterance | None]:
+    """The messages among the entries; None for other events, and for those that reading refuses, or may refuse."""
+    found: list[Utterance | None] = []
     for entry in entries:
         try:
-            found.append(analyse(_event(entry)))
+            event = _event(entry)
+            found.append(_utterance(entry, event) if isinstance(event, Message) else None)
         except (InvalidEvent, UnicodeDecodeError):
             found.append(None)
         except Exception as error:  # one entry of any shape must not hold up the rest
             log.error("entry_unreadable", entry_id=entry.id, exc_info=error)
             found.append(None)
     return found
-
-
-def analyse(event: AnyEvent) -> Analysis:
-    """The event's digest and, of a message, its terms, tokens and type."""
-    if not isinstance(event, Message):
-        return Analysis(event.digest())
-    name = event.meta.get("name")
-    text = searchable(name if isinstance(name, str) else None, event.content)
-    human = event.meta.get("human") is True
-    return Analysis(
-        event.digest(),
-        " ".join(terms(text)) if event.role != "system" else "",
-        estimate(event.content),
-        event.msg_type or msg_type(event.role, event.content, human=human),
-    )
 
 
 def refuse(entry_id: str, fields: dict[bytes, bytes], reason: str) -> Refused:
@@ -116,19 +97,32 @@ def tail_of(fields: dict[bytes, bytes]) -> tuple[str, str] | None:
     return namespace.decode("utf-8", "replace"), session.decode("utf-8", "replace")
 
 
-def _read(entry: Entry, clock: datetime, found: Analysis | None) -> Incoming | Refused:
+def _read(entry: Entry, clock: datetime) -> Incoming | Refused:
     try:
         event = _event(entry)
         if event.ts is not None:
             check_time(event.ts, clock)
-        at = entry_time(entry.id) if event.ts is None else (event.ts - _EPOCH).total_seconds()
-        return Incoming(entry.id, event, event.id or entry.id, at, entry.fields, found or analyse(event))
+        if isinstance(event, Message):
+            return _incoming(entry, _utterance(entry, event))
+        return Incoming(entry.id, entry.fields, event, event.id or entry.id, _occurred_at(entry, event), event.digest())
     except (InvalidEvent, UnicodeDecodeError) as error:
         reason = f"not UTF-8: {error}" if isinstance(error, UnicodeDecodeError) else str(error)
         return refuse(entry.id, entry.fields, reason)
     except Exception as error:  # one entry of any shape must not hold up the rest
         log.error("entry_unreadable", entry_id=entry.id, exc_info=error)
         return refuse(entry.id, entry.fields, f"{type(error).__name__}: {error}")
+
+
+def _incoming(entry: Entry, said: Utterance) -> Incoming:
+    return Incoming(entry.id, entry.fields, said, said.event_id, said.occurred_at, said.digest)
+
+
+def _utterance(entry: Entry, event: Message) -> Utterance:
+    return utter(event, event.id or entry.id, _occurred_at(entry, event))
+
+
+def _occurred_at(entry: Entry, event: AnyEvent) -> float:
+    return entry_time(entry.id) if event.ts is None else (event.ts - _EPOCH).total_seconds()
 
 
 def _event(entry: Entry) -> AnyEvent:

@@ -13,7 +13,6 @@ from sidestream.events import (
     MemoryForget,
     MemoryRemember,
     MemoryUsed,
-    Message,
     SessionEnded,
     SessionReset,
     SessionStarted,
@@ -35,11 +34,12 @@ from workers.entries import Incoming, Refused, read_entries, refuse
 from workers.errors import Rejected
 from workers.session_book import SessionBook
 from workers.stream import Entry
+from workers.utterance import Utterance
 
 log = get_logger("ingest")
 
-_APPLY: dict[type[AnyEvent], Callable[[Batch, SessionRow, Incoming, Any], None]] = {
-    Message: apply_message,
+_APPLY: dict[type[AnyEvent] | type[Utterance], Callable[[Batch, SessionRow, Incoming, Any], None]] = {
+    Utterance: apply_message,
     SessionStarted: apply_started,
     SessionEnded: apply_ended,
     SessionReset: apply_reset,
@@ -143,7 +143,7 @@ class Ingest:
                 continue
             key = (item.event.namespace, item.event_id)
             digest = known.get(key)
-            if digest == item.found.digest:
+            if digest == item.digest:
                 batch.duplicates += 1
                 continue
             try:
@@ -153,7 +153,7 @@ class Ingest:
             except Rejected as error:
                 batch.dead.append(refuse(item.entry_id, item.body, str(error)))
                 continue
-            known[key] = item.found.digest
+            known[key] = item.digest
             batch.stored(item)
 
     @staticmethod

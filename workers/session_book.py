@@ -13,6 +13,7 @@ from store import scopes, sessions
 from store.db import Database
 from store.sessions import SessionRow
 from workers.errors import Rejected
+from workers.utterance import Utterance
 
 DEFAULT_USER = "default"
 
@@ -27,7 +28,7 @@ class SessionBook:
         self._touched: dict[int, SessionRow] = {}
         self._scopes: dict[tuple[str, str], int | None] = {}
 
-    def enter(self, event: Event, occurred_at: float, *, create: bool = True) -> SessionRow:
+    def enter(self, event: Event | Utterance, occurred_at: float, *, create: bool = True) -> SessionRow:
         """The event's session, made by its first event.
 
         Raises:
@@ -48,7 +49,7 @@ class SessionBook:
         self._touched[row.id] = row
         return row
 
-    def is_owner(self, event: Event, row: SessionRow) -> bool:
+    def is_owner(self, event: Event | Utterance, row: SessionRow) -> bool:
         """The event names no user, or the one that the session belongs to."""
         return event.user_id is None or self._scope(*self._user(event)) == row.scope_id
 
@@ -56,7 +57,7 @@ class SessionBook:
         """Writes every session that an event entered."""
         sessions.save_many(self._db, list(self._touched.values()))
 
-    def _create(self, event: Event, occurred_at: float) -> SessionRow:
+    def _create(self, event: Event | Utterance, occurred_at: float) -> SessionRow:
         namespace, user = self._user(event)
         scope = scopes.scope_id(self._db, namespace, user)
         self._scopes[namespace, user] = scope
@@ -78,7 +79,7 @@ class SessionBook:
         return self._scopes[key]
 
     @staticmethod
-    def _user(event: Event) -> tuple[str, str]:
+    def _user(event: Event | Utterance) -> tuple[str, str]:
         return event.namespace, event.user_id or DEFAULT_USER
 
 

@@ -6,11 +6,12 @@ from config.logging import get_logger
 from sidestream.keys import Keys
 from store.errors import LeaseLost
 from workers import faults
-from workers.entries import Analysis, Incoming, Refused, read_entries, tail_of
+from workers.entries import Incoming, Refused, read_entries, tail_of
 from workers.errors import OUTAGES
 from workers.ingest import Applied, Ingest
 from workers.outbox import Outbox
 from workers.stream import Entry
+from workers.utterance import Utterance
 
 log = get_logger("writing")
 
@@ -29,7 +30,7 @@ class BatchWriter:
         self._clock = clock
         self._held_at = clock()
 
-    def store(self, entries: list[Entry], found: list[Analysis | None] | None = None) -> dict[str, list[str]]:
+    def store(self, entries: list[Entry], found: list[Utterance | None] | None = None) -> dict[str, list[str]]:
         """Stores the batch; the tails' entries that are now in SQLite, by key. `found` is what
         an analyst found of the entries, if one did.
 
@@ -37,16 +38,12 @@ class BatchWriter:
             StoreError: one of OUTAGES, or LeaseLost; what was not stored must not be acknowledged.
         """
         faults.reach("consumer.after_read")
-        applied = self._apply(entries, self._read(entries, found))
+        items = self._read(entries, found)
+        applied = self._apply(entries, items)
         now = self._held_at = self._clock()
         for kind, count in applied.owed.items():
             self._outbox.owe(kind, count, now)
-        tails: dict[str, list[str]] = {}
-        for entry in entries:
-            tail = tail_of(entry.fields)
-            if tail is not None:
-                tails.setdefault(self._keys.tail(*tail), []).append(entry.id)
-        return tails
+        return self._tails(entries, items)
 
     def keep(self) -> None:
         """Extends the lease where no batch has done so for a while.
@@ -59,7 +56,7 @@ class BatchWriter:
             self._ingest.keep()
             self._held_at = now
 
-    def _read(self, entries: list[Entry], found: list[Analysis | None] | None) -> list[Incoming | Refused]:
+    def _read(self, entries: list[Entry], found: list[Utterance | None] | None) -> list[Incoming | Refused]:
         """The lease is kept meanwhile: a batch of long texts takes seconds, and another consumer would take over, take
         as long, and lose it again."""
         items: list[Incoming | Refused] = []
@@ -69,6 +66,18 @@ class BatchWriter:
             items += read_entries(entries[part], self._clock(), None if found is None else found[part])
             self.keep()
         return items
+
+    def _tails(self, entries: list[Entry], items: list[Incoming | Refused]) -> dict[str, list[str]]:
+        tails: dict[tuple[str, str], list[str]] = {}
+        for entry, item in zip(entries, items, strict=True):
+            if isinstance(item, Incoming):
+                said = item.event
+                tail = (said.namespace, said.session_id) if isinstance(said, Utterance) else None
+            else:
+                tail = tail_of(entry.fields)
+            if tail is not None:
+                tails.setdefault(tail, []).append(entry.id)
+        return {self._keys.tail(*tail): ids for tail, ids in tails.items()}
 
     def _apply(self, entries: list[Entry], items: list[Incoming | Refused]) -> Applied:
         """Where an entry breaks the batch, halves are tried, until that entry stands alone and is buried."""

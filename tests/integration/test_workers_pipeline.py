@@ -11,7 +11,7 @@ from tests.crash.workload import Workload, check_redis, publish, workload
 from tests.stack import Stack
 from workers.analyst import Analyst
 from workers.consumer import StreamConsumer
-from workers.entries import analyse_entries, read_entries
+from workers.entries import find_utterances, read_entries
 from workers.errors import AnalystGone
 from workers.process import Process
 from workers.stream import Entry
@@ -83,8 +83,8 @@ def test_an_analyst_reads_as_the_consumer_does(tmp_path: Path, monkeypatch: pyte
     good = {b"type": b"message", b"session_id": b"s", b"role": b"user", b"content": b"hello there"}
     analyst.send([Entry("1-1", good), Entry("1-2", {b"type": b"nothing"})])
     entry = Entry("1-1", good)
-    assert analyst.receive(lambda: None) == [*analyse_entries([entry]), None]
-    (alone,), (helped,) = read_entries([entry], 0.0), read_entries([entry], 0.0, analyse_entries([entry]))
+    assert analyst.receive(lambda: None) == [*find_utterances([entry]), None]
+    (alone,), (helped,) = read_entries([entry], 0.0), read_entries([entry], 0.0, find_utterances([entry]))
     assert alone == helped
     looks: list[float] = []
     monkeypatch.setattr("workers.analyst._PATIENCE", 0.0001)
