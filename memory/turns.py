@@ -96,6 +96,8 @@ def _calls_after(calls: tuple[str, ...], role: str, made: Sequence[str], answere
         # Whoever speaks past a running call gives it up; a result lost for good must not keep a turn open.
         return ()
     if role == "assistant":
+        if not made:
+            return calls
         return calls + tuple(c for c in made if c not in calls)
     if role == "tool" and answered is None:
         return calls[1:]

@@ -55,7 +55,7 @@ def record(db: Database, rows: Sequence[EventRow]) -> None:
     Raises:
         StoreConflict: one of them is recorded already.
     """
-    db.many("events_record", rows)
+    db.insert("events_record", rows)
 
 
 def event_state(db: Database, namespace: str, event_id: str) -> EventState | None:

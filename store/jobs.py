@@ -70,7 +70,17 @@ def owe(
 
 def owe_many(db: Database, rows: Sequence[JobRow]) -> int:
     """Writes jobs; how many are new."""
-    return db.many("jobs_owe", rows) if rows else 0
+    # `now` is twice in it: created and updated.
+    return db.insert("jobs_owe", [(*row[:5], *row[4:]) for row in rows])
+
+
+def owe_embeddings(db: Database, kind: str, first_message: int, now: float) -> int:
+    """Writes a job of `kind` for each message from `first_message` on that has none and owes its embedding; how many.
+
+    In the transaction that stores these messages.
+    """
+    db.run("jobs_owe_embeddings", kind=kind, first=first_message, now=now)
+    return db.changes
 
 
 def claim(

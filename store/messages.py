@@ -75,7 +75,7 @@ def insert_many(db: Database, rows: Sequence[MessageRow]) -> None:
     Raises:
         StoreConflict: an id or a session's seq stands already.
     """
-    db.many("messages_insert", rows)
+    db.insert("messages_insert", rows)
 
 
 def window(db: Database, scope: Scope, limit: int, min_seq: int = 0) -> list[StoredMessage]:

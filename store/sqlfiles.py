@@ -11,6 +11,7 @@ from store.errors import StoreError
 
 SQL_DIR = Path(__file__).parent / "sql"
 _NAME = re.compile(r"^-- name: *(\S+) *$", re.MULTILINE)
+_VALUES = re.compile(r"(?<=VALUES )\([?, ]+\)")
 
 
 @cache
@@ -27,6 +28,19 @@ def statements(folder: Path = SQL_DIR) -> dict[str, str]:
                 raise StoreError(f"{path.name}: statement {name} stands twice")
             found[name] = text
     return found
+
+
+@cache
+def for_rows(text: str, count: int) -> str:
+    """The statement `INSERT ... VALUES (?, ...)` for `count` rows at once.
+
+    Raises:
+        StoreError: it is not of that form.
+    """
+    wide, found = _VALUES.subn(lambda one: ", ".join([one[0]] * count), text)
+    if found != 1:
+        raise StoreError(f"not of the form INSERT ... VALUES (?, ...): {text}")
+    return wide
 
 
 def _split(path: Path) -> list[tuple[str, str]]:

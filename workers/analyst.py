@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from config.logging import get_logger
+from workers.collector import collect_rarely
 from workers.entries import find_utterances
 from workers.errors import AnalystGone
 from workers.stream import Entry
@@ -118,4 +119,5 @@ def _read(stream: IO[bytes]) -> Any:
 if __name__ == "__main__":
     # A terminal's Ctrl-C reaches the whole group; the end of the input is what ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     serve(sys.stdin.buffer, sys.stdout.buffer)

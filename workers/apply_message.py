@@ -8,7 +8,7 @@ from store.sessions import SessionRow
 from workers.apply_turn import turn_closed
 from workers.batch import Batch
 from workers.entries import Incoming
-from workers.kinds import COMPACT, EMBED
+from workers.kinds import COMPACT
 from workers.session_book import set_turn_state, turn_state
 from workers.utterance import Utterance
 
@@ -28,8 +28,7 @@ def apply_message(batch: Batch, session: SessionRow, _item: Incoming, said: Utte
     batch.messages.append(_row(batch, session, said, message_id, step.turn, OWED if embed else NEEDS_NONE))
     if said.terms:
         batch.terms.append(("message", message_id, session.scope_id, said.terms))
-    if embed:
-        batch.owe(EMBED, f"message:{message_id}", session.namespace, {})
+    batch.embeddings += embed
     _count_tokens(batch, session, said.tokens)
     for turn in step.closed:
         turn_closed(batch, session, turn)

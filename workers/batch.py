@@ -13,6 +13,7 @@ from store.events import EventRow
 from store.jobs import JobRow
 from store.messages import MessageRow
 from workers.entries import Incoming, Refused
+from workers.kinds import EMBED
 from workers.session_book import SessionBook
 
 
@@ -29,7 +30,7 @@ class IngestRules:
 
 @dataclass(slots=True)
 class Batch:
-    """Rows to be written, with what the event handlers need to make them."""
+    """Rows to be written, with what the event handlers need to make them. `embeddings`: how many messages owe one."""
 
     db: Database
     rules: IngestRules
@@ -41,6 +42,7 @@ class Batch:
     terms: list[tuple[Kind, int, int, str]] = field(default_factory=list)
     jobs: list[JobRow] = field(default_factory=list)
     dead: list[Refused] = field(default_factory=list)
+    embeddings: int = 0
     duplicates: int = 0
     owed: Counter[str] = field(default_factory=Counter)
 
@@ -70,6 +72,8 @@ class Batch:
         messages.insert_many(db, self.messages)
         fulltext.index(db, self.terms)
         jobs.owe_many(db, self.jobs)
+        if self.embeddings:
+            self.owed[EMBED] += jobs.owe_embeddings(db, EMBED, self.messages[0].id, self.now)
         self.book.save()
         for letter in self.dead:
             dead_letters.bury(db, "event", letter.entry_id, letter.namespace, letter.reason, letter.body, self.now)
@@ -83,8 +87,9 @@ class Batch:
 
 
 def _json(payload: dict[str, Any]) -> str:
-    if not payload:
-        return "{}"
+    if set(map(type, payload.values())) <= {int}:
+        # What most payloads are, for a fifth of the encoder's price.
+        return "{" + ", ".join([f'"{name}": {value}' for name, value in payload.items()]) + "}"
     return _ENCODE(payload)
 
 

@@ -8,6 +8,7 @@ from celery import bootsteps
 from celery.concurrency.solo import TaskPool as Solo
 
 from config.logging import get_logger
+from workers.collector import collect_rarely
 from workers.errors import WrongPool
 from workers.kinds import INGEST
 
@@ -53,6 +54,7 @@ def ingest_step(build: Callable[[threading.Event], dict[str, Runnable]]) -> type
 
         def start(self, parent: Any) -> None:  # noqa: ARG002 - Celery hands it in
             """Starts the threads."""
+            collect_rarely()
             for name, work in build(self._stop).items():
                 thread = threading.Thread(target=work.run, name=name, daemon=True)
                 self._threads.append(thread)

@@ -223,6 +223,25 @@ def test_a_broken_constraint_is_a_conflict(db: Database) -> None:
     assert db.run("events_digests", ids='[["n", "e"]]') == []
 
 
+@pytest.mark.parametrize("count", [0, 1, 20, 47])
+def test_rows_that_are_inserted_together_are_all_there_or_none(db: Database, count: int) -> None:
+    rows = [("n", f"e{number:02}", "message", "d", f"{number}-0", 1.0) for number in range(count)]
+    assert db.insert("events_record", rows) == count
+    stored = "SELECT namespace, event_id, type, digest, entry_id, stored_at FROM events ORDER BY event_id"
+    assert db._execute("test", stored).fetchall() == rows
+    more = [("n", f"f{number:02}", "message", "d", f"{number}-0", 1.0) for number in range(count)]
+    with pytest.raises(StoreConflict):
+        db.insert(
+            "events_record", [*more, ("n", "e", "message", "d", "1-0", 1.0), ("n", "e", "message", "d", "1-0", 1.0)]
+        )
+    assert db._execute("test", stored).fetchall() == rows
+
+
+def test_only_an_insert_of_values_is_made_for_several_rows(db: Database) -> None:
+    with pytest.raises(StoreError, match="not of the form"):
+        db.insert("messages_mark_embedded", [(1,)] * 100)
+
+
 def test_rows_are_dicts_and_an_empty_answer_is_empty(db: Database) -> None:
     assert db.run("counters_all") == []
     counters.bump(db, "a", 3)

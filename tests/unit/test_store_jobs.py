@@ -37,9 +37,10 @@ def test_a_job_is_owed_once_for_good(db: Database) -> None:
     assert claim(db) == []
 
 
-def test_many_are_owed_at_once_and_counted_if_new(db: Database) -> None:
-    rows = [JobRow("embed", str(n), "default", NOW, NOW) for n in range(5)]
-    assert jobs.owe_many(db, rows) == 5
+@pytest.mark.parametrize("count", [5, 45])
+def test_many_are_owed_at_once_and_counted_if_new(db: Database, count: int) -> None:
+    rows = [JobRow("embed", str(n), "default", NOW, NOW) for n in range(10, 10 + count)]
+    assert jobs.owe_many(db, rows) == count
     assert jobs.owe_many(db, [*rows, JobRow("embed", "9", "default", NOW, NOW)]) == 1
     assert jobs.owe_many(db, []) == 0
 

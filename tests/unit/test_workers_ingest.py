@@ -10,7 +10,7 @@ from store import leases
 from store.errors import LeaseLost
 from tests.unit.workers_support import NOW, Bench, message
 from workers import writing
-from workers.entries import Incoming, Refused, read_entries
+from workers.entries import Incoming, Refused, find_utterances, read_entries
 from workers.outbox import Outbox
 from workers.stream import Entry
 
@@ -89,6 +89,17 @@ def test_what_cannot_be_read_is_dead_with_all_its_fields(bench: Bench) -> None:
     assert "telegram" in reasons[0] and "UTF-8" in reasons[1] and "ahead of the clock" in reasons[3]
     assert bench.rows("SELECT body ->> 'content' FROM dead_letters WHERE id = 2") == [("\\xff\\xfe",)]
     assert bench.rows("SELECT count(*) FROM main_messages") == [(1,)]
+
+
+def test_what_was_read_ahead_is_refused_for_the_same_reasons(bench: Bench) -> None:
+    fields = [message(ts="2100-01-01T00:00:00Z"), message(role="nobody"), message(ts="2001-01-01T00:00:00Z")]
+    entries = [bench.entry(event) for event in fields]
+    found = find_utterances(entries)
+    assert [said is None for said in found] == [False, True, False]
+    assert read_entries(entries, bench.now, found) == read_entries(entries, bench.now)
+    bench.ingest.apply(entries, read_entries(entries, bench.now, found))
+    assert [reason.partition(":")[0] for reason in bench.reasons()] == ["ts", "role"]
+    assert bench.rows("SELECT occurred_at FROM main_messages") == [(978_307_200.0,)]
 
 
 def test_a_person_in_the_assistants_role_is_a_person(bench: Bench) -> None:
