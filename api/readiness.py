@@ -1,9 +1,8 @@
 """Whether the system can do its work, part by part, for `/health/ready` and for whoever is woken by it."""
 
 import asyncio
-import json
 from collections.abc import Awaitable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from api.services import Services
 from config.errors import InvalidSettings
@@ -13,6 +12,7 @@ from sidestream.api_models import HealthCheck, ReadyResult
 from store import dead_letters, jobs
 from store.db import Database
 from store.errors import StoreError
+from store.heartbeats import best, heartbeats
 from store.redis_client import REDIS_ERRORS
 from store.redis_safety import redis_safety_async
 
@@ -77,14 +77,20 @@ async def owed(doors: Services) -> HealthCheck:
 
 async def consumer(doors: Services) -> HealthCheck:
     """A consumer has shown in the last heartbeats that it can write."""
-    troubled, beat = await doors.redis.mget(doors.keys.trouble("consumer"), doors.keys.heartbeat("consumer"))
-    if troubled is not None:
-        return _failed(f"the ingest worker cannot work: {json.loads(troubled)['reason']}")
-    if beat is None:
+    found: Any = await doors.redis.hgetall(doors.keys.alive("consumer"))
+    every = doors.settings.heartbeat_every
+    beats = heartbeats(found, doors.clock(), every)
+    first = best(beats)
+    if first is None:
         return _failed("no ingest worker shows that it lives; events wait in Redis until one does")
-    age = doors.clock() - float(beat)
-    if age > _HEARTBEATS_MISSED * doors.settings.heartbeat_every:
-        return _failed(f"the ingest worker was last heard of {age:.0f} s ago")
+    if first.trouble is not None and first.fresh:
+        return _failed(f"the ingest worker cannot work: {first.trouble}")
+    if first.age > _HEARTBEATS_MISSED * every or not first.fresh:
+        return _failed(f"the ingest worker was last heard of {first.age:.0f} s ago")
+    troubled = [beat for beat in beats if beat.fresh and beat.trouble is not None]
+    if troubled:
+        others = "; ".join(f"{beat.process}: {beat.trouble}" for beat in troubled)
+        return HealthCheck(status="degraded", detail=f"one ingest worker works, another cannot: {others}")
     return _ok()
 
 

@@ -184,7 +184,7 @@ def live_row(name: str, seconds: int, *, tasks: bool) -> tuple[str | float, ...]
         own.wait(lambda: "consumer_active" in own.logs(), "the consumer is active")
         if tasks:
             own.start_tasks(beat=True)
-            own.wait(lambda: own.redis.exists(own.keys.heartbeat("embed")), "the task worker works")
+            own.wait(lambda: own.redis.exists(own.keys.alive("embed")), "the task worker works")
         say(f"{RATE:,} events a second for {seconds} s, {name}")
         load = subprocess.Popen(
             [

@@ -1,6 +1,5 @@
 """What `sidestream status` finds: each part by itself, so that one that is away does not hide the others."""
 
-import json
 import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -12,7 +11,9 @@ from sidestream.keys import GROUP, Keys
 from store import counters, dead_letters, jobs
 from store.db import Database
 from store.errors import StoreError
+from store.heartbeats import Heartbeat, best, heartbeats
 from store.migrate import schema_version
+from store.processes import host_of, this_host
 from store.redis_client import REDIS_ERRORS, connect
 from store.redis_safety import redis_safety
 
@@ -41,7 +42,7 @@ def redis_part(found: Settings, url: str, now: float) -> Report:
         return {
             "redis": {"ok": True, "warnings": redis_safety(client)},
             "stream": {"length": client.xlen(keys.events), "pending": _pending(client, keys)},
-            "workers": {role: worker(client, keys, role, now) for role in ROLES},
+            "workers": {role: worker(client, keys, role, now, found.heartbeat_every) for role in ROLES},
         }
     except REDIS_ERRORS as error:
         away = {"error": f"Redis does not answer: {error}"}
@@ -50,14 +51,33 @@ def redis_part(found: Settings, url: str, now: float) -> Report:
         client.close()
 
 
-def worker(client: Any, keys: Keys, role: str, now: float) -> Report:
-    """`alive`, seconds since the last heartbeat (`age`), and the `trouble` that it reports."""
-    beat, trouble = client.mget(keys.heartbeat(role), keys.trouble(role))
-    return {
-        "alive": beat is not None and trouble is None,
-        "age": None if beat is None else max(0.0, now - float(beat)),
-        "trouble": None if trouble is None else json.loads(trouble)["reason"],
-    }
+def worker(client: Any, keys: Keys, role: str, now: float, every: float) -> Report:
+    """How the role stands by its best process (`alive`, seconds since the last heartbeat as `age`, and the
+    `trouble` that it reports), and all of them in `processes`."""
+    beats = heartbeats(client.hgetall(keys.alive(role)), now, every)
+    first = best(beats)
+    shown = {"alive": False, "age": None, "trouble": None} if first is None else _shown(first)
+    return {**shown, "processes": [{"process": beat.process, **_shown(beat)} for beat in beats]}
+
+
+def why_not(client: Any, keys: Keys, role: str, now: float, every: float) -> str | None:
+    """What is wrong with the role; None where one process at least is alive."""
+    state = worker(client, keys, role, now, every)
+    return None if state["alive"] else state["trouble"] or "no heartbeat"
+
+
+def why_not_here(client: Any, keys: Keys, role: str, now: float, every: float) -> str | None:
+    """What is wrong with the role's processes on this host or in this container: each must be alive. None
+    where nothing is."""
+    here = [b for b in heartbeats(client.hgetall(keys.alive(role)), now, every) if host_of(b.process) == this_host()]
+    wrong = [beat for beat in here if not beat.alive]
+    if not here:
+        return "no heartbeat from here"
+    return None if not wrong else "; ".join(f"{b.process}: {b.trouble or f'silent for {b.age:.0f} s'}" for b in wrong)
+
+
+def _shown(beat: Heartbeat) -> Report:
+    return {"alive": beat.alive, "age": beat.age, "trouble": beat.trouble}
 
 
 def database_part(found: Settings, now: float) -> Report:

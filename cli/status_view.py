@@ -62,9 +62,13 @@ def _models(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _worker(state: Mapping[str, Any]) -> str:
-    if state["trouble"] is not None:
-        return _bad(state["trouble"])
-    return _good(f"alive, {state['age']:.0f} s ago") if state["alive"] else _bad("no heartbeat")
+    processes = state["processes"]
+    alive = sum(process["alive"] for process in processes)
+    some = f", {alive} of {len(processes)} processes" if len(processes) > 1 else ""
+    if state["alive"]:
+        text = f"alive, {state['age']:.0f} s ago{some}"
+        return _good(text) if alive == len(processes) else f"[yellow]{escape(text)}[/]"
+    return _bad(state["trouble"] or "no heartbeat")
 
 
 def _good(text: str) -> str:

@@ -33,10 +33,6 @@ class Keys:
         """Bytes (float32, little-endian) of one query's embedding; has a TTL."""
         return f"{self.prefix}qe:{space}:{digest}"
 
-    def heartbeat(self, role: str) -> str:
-        """String, unix seconds: when a worker of this role last did its heartbeat; has a TTL."""
-        return f"{self.prefix}heartbeat:{role}"
-
-    def trouble(self, role: str) -> str:
-        """String, JSON `{"at": unix seconds, "reason": text}`: what keeps this role idle; has a TTL."""
-        return f"{self.prefix}trouble:{role}"
+    def alive(self, role: str) -> str:
+        """Hash, process to JSON `{"at": unix seconds, "trouble": text or null}`: its last heartbeat; has a TTL."""
+        return f"{self.prefix}alive:{role}"

@@ -1,5 +1,9 @@
 """Names a process so that its death can be told: `host:pid:start time`, the last because pids are used
-again."""
+again.
+
+Two containers may have one host name and the same pids, so on Linux `host` also holds the number of the
+namespace in which the pid counts: `host/4026531836`.
+"""
 
 import os
 import socket
@@ -10,17 +14,32 @@ from pathlib import Path
 def this_process() -> str:
     """The owner string of this process."""
     pid = os.getpid()
-    return f"{socket.gethostname()}:{pid}:{start_time(pid) or 'unknown'}"
+    return f"{this_host()}:{pid}:{start_time(pid) or 'unknown'}"
+
+
+def this_host() -> str:
+    """What the names of all processes begin with that share this one's pids: those of this host or container."""
+    try:
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return socket.gethostname()
+    return f"{socket.gethostname()}/{namespace.partition('[')[2].rstrip(']')}"
+
+
+def host_of(owner: str) -> str:
+    """The host or container of a process, by its name."""
+    return owner.rsplit(":", 2)[0]
 
 
 def process_alive(owner: str) -> bool:
     """False only where the owner is known to be dead: on this host, and its process gone, a zombie, or
     another one.
 
-    An owner on another host, or in a form that is not ours, counts as alive: only its lease's end frees it.
+    An owner on another host or in another container, or in a form that is not ours, counts as alive: only its
+    lease's end frees it.
     """
     host, pid, started = [*owner.rsplit(":", 2), "", ""][:3]
-    if host != socket.gethostname() or not pid.isdigit():
+    if host != this_host() or not pid.isdigit():
         return True
     found = start_time(int(pid))
     return found is not None and (found == started or "unknown" in (found, started))

@@ -4,7 +4,6 @@ Importing it connects to nothing and reads no settings; the first use does.
 """
 
 import logging
-from collections.abc import Sequence
 from typing import Any
 
 from celery.signals import (
@@ -16,15 +15,16 @@ from celery.signals import (
 
 from config.logging import configure
 from config.settings import load
+from store.processes import this_process
 from workers.beat import ticks
 from workers.bootstep import ingest_step
 from workers.celery_app import WorkerApp
-from workers.config import celery_config, queue_prefix
+from workers.config import celery_config, own_queue, queue_prefix
 from workers.kinds import queue_of
-from workers.process import Process, connect
+from workers.process import Process
 from workers.tasks import register
-from workers.watchdog import Watchdog, watchdog_step
-from workers.wiring import build_ingest
+from workers.watchdog import watchdog_step
+from workers.wiring import build_ingest, build_watchdog
 
 
 def build_app() -> WorkerApp:
@@ -38,12 +38,9 @@ def build_app() -> WorkerApp:
     celery.add_defaults(lambda: celery_config(process.settings, process.redis_url, ticks(process.settings)))
     register(celery)
     celery.steps["worker"].add(ingest_step(lambda stop: build_ingest(process, stop)))
-
-    def watchdog(queues: Sequence[str], **parts: Any) -> Watchdog:
-        patience = 2 * process.settings.heartbeat_every
-        return Watchdog(connect(process.redis_url), [queue_key(name) for name in queues], patience, **parts)
-
-    celery.steps["worker"].add(watchdog_step(watchdog))
+    celery.steps["worker"].add(
+        watchdog_step(lambda: own_queue(this_process()), lambda queues, stop: build_watchdog(celery, queues, stop))
+    )
     return celery
 
 

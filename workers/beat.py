@@ -14,9 +14,10 @@ from celery.beat import ScheduleEntry, Scheduler
 
 from config.logging import get_logger
 from config.settings import Settings
+from store.processes import this_process
 from workers import faults
 from workers.config import queue_prefix
-from workers.kinds import MAINTAIN, QUEUES
+from workers.kinds import MAINTAIN
 from workers.liveness import Liveness
 
 if TYPE_CHECKING:
@@ -37,22 +38,18 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
     """Celery's `beat_schedule`: task, seconds between ticks, queue."""
-    entries = {
+    return {
         "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
         "keep-facts": _tick("keep_facts", settings.fact_upkeep_every, MAINTAIN),
         "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),
         _DRAIN: _tick("drain_stream", settings.drain_every, MAINTAIN),
     }
-    for queue in QUEUES:
-        entries[f"heartbeat-{queue}"] = _tick("heartbeat", settings.heartbeat_every, queue, queue)
-    return entries
 
 
-def _tick(task: str, every: float, queue: str, *args: str) -> dict[str, Any]:
+def _tick(task: str, every: float, queue: str) -> dict[str, Any]:
     return {
         "task": f"sidestream.{task}",
         "schedule": every,
-        "args": args,
         "options": {"queue": queue, "ignore_result": True},
     }
 
@@ -67,7 +64,8 @@ class TickScheduler(Scheduler):
         self._prefix = queue_prefix(process.settings.redis_prefix)
         self._clock = process.clock
         self._ticked_at = self._clock()
-        self._liveness = Liveness(process.redis, process.keys, BEAT_ROLE, process.settings.heartbeat_every)
+        every = process.settings.heartbeat_every
+        self._liveness = Liveness(process.redis, process.keys, this_process(), [BEAT_ROLE], every)
         self._begin_anew()
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
@@ -81,6 +79,11 @@ class TickScheduler(Scheduler):
         wait = super().tick(*args, **kwargs)
         self._liveness.beat(now)
         return wait
+
+    def close(self) -> None:
+        """The orderly end."""
+        super().close()
+        self._liveness.leave()
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> Any:
         """Sends the tick, unless its queue holds enough already."""

@@ -1,6 +1,7 @@
 """The Celery application class: it carries the process's own things and starts workers that do not talk to
 each other."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from celery import Celery
@@ -38,6 +39,24 @@ class WorkerApp(Celery):
             kombu.exceptions.OperationalError: the broker is away.
         """
         self.send_task(task_name(kind), queue=queue_of(kind), ignore_result=True, retry=False)
+
+    def send_heartbeat(self, queue: str, process: str, roles: Sequence[str]) -> None:
+        """Sends the task by which a worker process shows that it takes and does tasks, to its own queue.
+
+        On a connection of its own: the pools are not to be held by another thread while a child is forked.
+
+        Raises:
+            kombu.exceptions.OperationalError: the broker is away.
+        """
+        with self.connection_for_write() as connection:
+            self.send_task(
+                task_name("heartbeat"),
+                (process, *roles),
+                queue=queue,
+                connection=connection,
+                ignore_result=True,
+                retry=False,
+            )
 
 
 def task_name(name: str) -> str:

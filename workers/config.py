@@ -68,6 +68,11 @@ def transport_options(settings: Settings) -> dict[str, Any]:
     }
 
 
+def own_queue(process: str) -> Queue:
+    """The queue that one worker process alone consumes."""
+    return Queue(f"own:{process}", _DIRECT, routing_key=f"own:{process}")
+
+
 def queue_prefix(redis_prefix: str) -> str:
     """What Celery's keys start with; the key of queue `embed` is this and `embed`."""
     return f"{redis_prefix}celery:"

@@ -96,6 +96,7 @@ class StreamConsumer:
             except Exception as error:  # noqa: BLE001 - the thread's edge: whatever happens, it must try again
                 self._trouble("program", error)
         self._analyst.close()
+        self._liveness.leave()
         log.info("consumer_stopped")
 
     def drain(self, budget: float) -> int:
@@ -150,6 +151,8 @@ class StreamConsumer:
             if not waiting:
                 waiting = True
                 log.info("consumer_standing_by", owner=self._owner)
+            # Whoever holds the lease works: it lapses else, and this one has it.
+            self._liveness.beat(self._clock())
             self._stop.wait(self._rules.standby)
         return None
 

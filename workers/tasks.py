@@ -31,7 +31,8 @@ _BUDGET, _PATIENCE = 1 / 6, 0.75
 def register(app: WorkerApp) -> None:
     """Gives the application its tasks."""
     for name, work in _TASKS.items():
-        app.task(name=task_name(name), ignore_result=True)(_bound(work, app.process))
+        # A heartbeat that comes back after its worker was killed would lie in a queue that nobody consumes.
+        app.task(name=task_name(name), ignore_result=True, acks_late=name != "heartbeat")(_bound(work, app.process))
 
 
 def _bound(work: Callable[..., None], process: Process) -> Callable[..., None]:
@@ -121,9 +122,9 @@ def drain_stream(process: Process) -> None:
         log.warning("stream_drained_by_beat", entries=entries)
 
 
-def heartbeat(process: Process, role: str) -> None:
-    """Shows that the queue `role` is consumed."""
-    Liveness(process.redis, process.keys, role, process.settings.heartbeat_every).beat(process.clock())
+def heartbeat(process: Process, worker: str, *roles: str) -> None:
+    """Shows that the process `worker`, which serves the queues `roles`, takes and does tasks."""
+    Liveness(process.redis, process.keys, worker, roles, process.settings.heartbeat_every).beat(process.clock())
 
 
 _TASKS: dict[str, Callable[..., None]] = {

@@ -2,13 +2,14 @@
 
 import json
 import time
+from collections.abc import Sequence
 
 import click
 from rich.console import Console
 
 from cli import environment
 from cli.errors import CheckFailed, Unavailable
-from cli.status import ROLES, collect, worker
+from cli.status import ROLES, collect, why_not, why_not_here
 from cli.status_view import show
 from config.settings import Settings
 from sidestream.keys import Keys
@@ -18,16 +19,27 @@ from store.redis_client import REDIS_ERRORS, connect
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
-    "--worker", "role", type=click.Choice(ROLES), help="Only tell by the exit code whether this one is alive."
+    "--worker",
+    "roles",
+    type=click.Choice(ROLES),
+    multiple=True,
+    help="Only tell by the exit code whether this one is alive; may be repeated.",
 )
-def status(as_json: bool, role: str | None) -> None:
+@click.option(
+    "--here",
+    is_flag=True,
+    help="With --worker: only processes of this host or container count, and each must be alive.",
+)
+def status(as_json: bool, roles: tuple[str, ...], here: bool) -> None:
     """Show workers, what is owed, dead letters, Redis, the database and models.
 
     Exit code 4 if Redis or the database cannot be reached; with --worker 1 if it shows no heartbeat.
     """
     found = environment.settings()
-    if role is not None:
-        _alive(found, role)
+    if here and not roles:
+        raise click.UsageError("--here goes with --worker")
+    if roles:
+        _alive(found, roles, here=here)
         return
     report = collect(found, environment.redis_url(found))
     if as_json:
@@ -39,13 +51,17 @@ def status(as_json: bool, role: str | None) -> None:
         raise Unavailable(f"cannot be reached: {', '.join(away)}")
 
 
-def _alive(found: Settings, role: str) -> None:
+def _alive(found: Settings, roles: Sequence[str], *, here: bool) -> None:
     client = connect(environment.redis_url(found))
+    look = why_not_here if here else why_not
     try:
-        state = worker(client, Keys(found.redis_prefix), role, time.time())
+        wrong = {
+            role: look(client, Keys(found.redis_prefix), role, time.time(), found.heartbeat_every) for role in roles
+        }
     except REDIS_ERRORS as error:
         raise Unavailable(f"Redis does not answer: {error}") from error
     finally:
         client.close()
-    if not state["alive"]:
-        raise CheckFailed(f"{role}: {state['trouble'] or 'no heartbeat'}")
+    reasons = [f"{role}: {reason}" for role, reason in wrong.items() if reason is not None]
+    if reasons:
+        raise CheckFailed("; ".join(reasons))

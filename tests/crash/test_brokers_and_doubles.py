@@ -52,7 +52,7 @@ def test_beat_killed_between_tick_and_mark(tmp_path: Path) -> None:
         stack.start_beat("second")
         stack.wait_quiet()
         check(stack, work)
-        stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat("beat")), "the second beat ticks")
+        stack.wait(lambda: stack.redis.exists(stack.keys.alive("beat")), "the second beat ticks")
 
 
 def test_redis_killed_while_beat_is_between_tick_and_mark(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_redis_killed_while_beat_is_between_tick_and_mark(tmp_path: Path) -> Non
         beat.send(signal.SIGCONT)
         stack.wait_quiet()
         check(stack, work)
-        stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat("beat")), "beat ticks on")
+        stack.wait(lambda: stack.redis.exists(stack.keys.alive("beat")), "beat ticks on")
         assert beat.exit_code is None
 
 

@@ -19,7 +19,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with Stack(tmp_path_factory.mktemp("cli")) as stack:
         stack.start_ingest()
         stack.start_tasks(beat=True)
-        stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat("consumer")), "the consumer lives")
+        stack.wait(lambda: stack.redis.exists(stack.keys.alive("consumer")), "the consumer lives")
         yield stack
 
 
@@ -38,7 +38,7 @@ def dead(stack: Stack, entry: str) -> list[tuple[int, str]]:
 def test_status_of_a_running_system(stack: Stack) -> None:
     roles = ("consumer", "embed", "summarise", "maintain", "beat")
     for role in roles:
-        stack.wait(lambda r=role: stack.redis.exists(stack.keys.heartbeat(r)), f"{role} lives")  # type: ignore[misc] # mypy cannot tell a default's type in a lambda
+        stack.wait(lambda r=role: stack.redis.exists(stack.keys.alive(r)), f"{role} lives")  # type: ignore[misc] # mypy cannot tell a default's type in a lambda
     assert sidestream(stack, "status", "--worker", "embed").returncode == 0
     shown = json.loads(sidestream(stack, "status", "--json").stdout)
     assert shown["redis"] == {"ok": True, "warnings": []}

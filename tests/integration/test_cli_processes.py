@@ -24,7 +24,7 @@ def test_single_processes_run_and_stop(stack: Stack, arguments: tuple[str, ...])
     if role is None:
         stack.wait(lambda: "tasks@" in process.log() and "ready" in process.log(), "the worker is ready")
     else:
-        stack.wait(lambda: stack.redis.exists(stack.keys.heartbeat(role)), "it shows that it lives")
+        stack.wait(lambda: stack.redis.exists(stack.keys.alive(role)), "it shows that it lives")
     assert process.stop() == 0
 
 

@@ -57,6 +57,13 @@ def sidestream_calls() -> list[list[str]]:
     return [call for call in calls if call[0] == "sidestream"]
 
 
+@pytest.mark.parametrize("name", [*QUEUES, "beat"])
+def test_a_worker_is_healthy_by_its_own_sign_and_not_by_a_replica_s(name: str) -> None:
+    own = [name, "consumer"] if name == "ingest" else [name]
+    options = [option for role in own for option in ("--worker", role)]
+    assert SERVICES[name]["healthcheck"]["test"] == ["CMD", "sidestream", "status", "--here", *options]
+
+
 @pytest.mark.parametrize("call", sidestream_calls(), ids=" ".join)
 def test_the_commands_parse(call: list[str]) -> None:
     context = main.make_context("sidestream", call[1:])

@@ -115,7 +115,7 @@ def test_holding_needs_a_transaction(db: Database) -> None:
 def test_this_process_is_alive_and_a_dead_one_is_not() -> None:
     assert processes.process_alive(processes.this_process())
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    host, started = socket.gethostname(), processes.start_time(child.pid)
+    host, started = processes.this_host(), processes.start_time(child.pid)
     owner = f"{host}:{child.pid}:{started}"
     assert started is not None and processes.process_alive(owner)
     assert not processes.process_alive(f"{host}:{child.pid}:1"), "the pid is used again by another process"
@@ -127,7 +127,9 @@ def test_this_process_is_alive_and_a_dead_one_is_not() -> None:
     assert not processes.process_alive(owner)
 
 
-@pytest.mark.parametrize("owner", ["elsewhere:1:1", "no colons", "", "a:b", f"{socket.gethostname()}:x:1"])
+@pytest.mark.parametrize(
+    "owner", ["elsewhere:1:1", "no colons", "", "a:b", f"{processes.this_host()}:x:1", f"{socket.gethostname()}/1:1:1"]
+)
 def test_an_owner_that_cannot_be_asked_counts_as_alive(owner: str) -> None:
     assert processes.process_alive(owner)
 

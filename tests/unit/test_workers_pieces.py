@@ -15,7 +15,7 @@ from workers.errors import InjectedFault, WrongPool
 from workers.faults import fire, parse_fault
 from workers.outbox import Outbox
 from workers.retry import RetryRules, retry_at
-from workers.watchdog import Watchdog
+from workers.watchdog import Watchdog, WatchRules, Worker
 
 RULES = RetryRules(max_attempts=3, first=2.0, most=100.0, patience=1_000.0)
 
@@ -99,15 +99,15 @@ def test_any_pool_but_solo_is_refused() -> None:
 def test_the_watchdog_wakes_a_silent_worker_and_no_other() -> None:
     client = fakeredis.FakeRedis()
     now, woken, busy = [0.0], [], [False]
-    dog = Watchdog(
-        client,
-        ["queue"],
-        5.0,
+    worker = Worker(
+        ping=lambda: None,
+        vouch=lambda: None,
+        leave=lambda: None,
         busy=lambda: busy[0],
         wake=lambda: woken.append(now[0]),
-        stop=threading.Event(),
-        monotonic=lambda: now[0],
     )
+    rules = WatchRules(every=1.0, patience=5.0, longest_task=60.0)
+    dog = Watchdog(client, ["own", "queue"], rules, worker, stop=threading.Event(), monotonic=lambda: now[0])
 
     def look(at: float) -> bool:
         now[0] = at
@@ -123,3 +123,25 @@ def test_the_watchdog_wakes_a_silent_worker_and_no_other() -> None:
     assert not look(110.9)
     assert look(111.0) and woken == [111.0]
     assert not look(112.0)
+
+
+def test_the_watchdog_vouches_for_a_busy_worker_as_long_as_a_task_may_take() -> None:
+    client = fakeredis.FakeRedis()
+    now, vouched, pings = [0.0], [], []
+    worker = Worker(
+        ping=lambda: pings.append(client.lpush("own", "ping")),
+        vouch=lambda: vouched.append(now[0]),
+        leave=lambda: None,
+        busy=lambda: True,
+        wake=lambda: None,
+    )
+    rules = WatchRules(every=10.0, patience=20.0, longest_task=60.0)
+    dog = Watchdog(client, ["own"], rules, worker, stop=threading.Event(), monotonic=lambda: now[0])
+    for now[0] in (30.0, 59.0, 61.0, 90.0):
+        dog.look()
+    assert vouched == [30.0, 59.0]
+    assert len(pings) == 1, "one that waits is enough"
+    assert client.ttl("own") > 0
+    dog.taken()
+    dog.look()
+    assert vouched == [30.0, 59.0, 90.0]
