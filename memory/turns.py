@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 
 class TurnState(NamedTuple):
-    """Where a session stands. Turns count from 1; `open_turn` is the newest turn or None.
+    """Where a session stands. Turns count from 1; `open_turn` is the open one's number or None.
 
-    `open_turn_id` is the explicit id of the newest turn and is kept after that turn closed, so that a late
-    message of it is known.
+    `open_turn_id` is the explicit id of the one opened last and is kept after it closed, so that a late message of it is known.
     """
 
     turn_count: int = 0
@@ -36,14 +35,22 @@ def advance(
     turn_id: str | None = None,
     tool_calls: Sequence[str] = (),
     tool_call_id: str | None = None,
+    named_turn: int | None = None,
 ) -> Step:
-    """The step that one message makes.
+    """The step that one message makes. `named_turn` is the turn in which the session has that `turn_id`
+    already, None for none; it matters where `names_another_turn` says so.
 
-    A user message with a `turn_id` other than the open turn's closes that turn and opens a new one. Without an
-    open turn an assistant, tool or system message joins the newest turn (0 if there is none) and opens nothing,
-    unless it names a `turn_id` of its own.
+    A user message with a `turn_id` other than the open turn's closes that turn and opens a new one. Any other
+    message that names another turn leaves the open one as it is: it joins the turn that it names, or is a turn
+    of its own. Without an open turn an assistant, tool or system message joins the newest turn (0 if there is
+    none) and opens nothing, unless it names a `turn_id` of its own.
     """
     closed: tuple[int, ...] = ()
+    if names_another_turn(state, role, turn_id) and named_turn != state.open_turn:
+        if named_turn is not None:
+            return Step(state, named_turn)
+        if state.open_turn_id is not None:
+            return _aside(state)
     if state.open_turn is not None and role == "user" and turn_id is not None and turn_id != state.open_turn_id:
         before = close(state)
         state, closed = before.state, before.closed
@@ -59,6 +66,16 @@ def advance(
         after = close(state)
         return Step(after.state, turn, closed + after.closed)
     return Step(state, turn, closed)
+
+
+def names_another_turn(state: TurnState, role: str, turn_id: str | None) -> bool:
+    """Whether a message that is no user's says that it belongs elsewhere than to the open turn."""
+    return role != "user" and turn_id is not None and turn_id != state.open_turn_id
+
+
+def settled(state: TurnState) -> int:
+    """The turn up to which all are closed."""
+    return state.turn_count if state.open_turn is None else state.open_turn - 1
 
 
 def close(state: TurnState) -> Step:
@@ -89,6 +106,12 @@ def extraction_windows(extracted_turn: int, closed_turn: int, every: int, final:
 def _opened(state: TurnState, turn_id: str | None) -> TurnState:
     number = state.turn_count + 1
     return TurnState(number, number, turn_id, (), state.closed_turns)
+
+
+def _aside(state: TurnState) -> Step:
+    """A turn of one message, closed at once; the open one goes on."""
+    number = state.turn_count + 1
+    return Step(state._replace(turn_count=number, closed_turns=state.closed_turns + 1), number, (number,))
 
 
 def _calls_after(calls: tuple[str, ...], role: str, made: Sequence[str], answered: str | None) -> tuple[str, ...]:

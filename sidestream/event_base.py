@@ -30,7 +30,9 @@ class Event(BaseModel):
     ts: Timestamp | None = Field(
         default=None, description="When it happened; absent: the entry's time. The past is welcome."
     )
-    turn_id: Identifier | None = Field(default=None, description="Another turn than the open one begins a turn.")
+    turn_id: Identifier | None = Field(
+        default=None, description="Its turn; a user's message of another turn than the open one begins a turn."
+    )
     parent_id: Identifier | None = Field(default=None, description="The event that caused it.")
     run_id: Identifier | None = Field(default=None, description="The sub-agent run that it belongs to.")
     meta: Meta = Field(default_factory=dict, description="What else there is to keep, as JSON.")

@@ -118,6 +118,12 @@ def turn(db: Database, session_pk: int, turn: int) -> list[StoredMessage]:
     return [_stored(row) for row in db.run("messages_turn", session_pk=session_pk, turn=turn)]
 
 
+def turn_named(db: Database, session_pk: int, turn_id: str) -> int | None:
+    """The newest turn of the session in which a message has that explicit id; None where none has."""
+    found = db.value("messages_turn_named", session_pk=session_pk, turn_id=turn_id)
+    return None if found is None else int(found)
+
+
 def contents(db: Database, ids: Sequence[int]) -> dict[int, MessageText]:
     """Texts by id, for those that exist; for the workers, which have the ids from jobs."""
     rows = db.run("messages_contents", ids=json.dumps(list(ids)))

@@ -2,7 +2,7 @@
 
 import json
 
-from memory.turns import advance
+from memory.turns import advance, names_another_turn
 from store.messages import NEEDS_NONE, OWED, MessageRow
 from store.sessions import SessionRow
 from workers.apply_turn import turn_closed
@@ -17,7 +17,10 @@ EMBEDDED_ROLES = ("user", "assistant")
 
 def apply_message(batch: Batch, session: SessionRow, _item: Incoming, said: Utterance) -> None:
     """Adds the message to the batch and to its session's counters."""
-    step = advance(turn_state(session), said.role, said.turn_id, said.calls, said.answered)
+    state, named = turn_state(session), None
+    if said.turn_id is not None and names_another_turn(state, said.role, said.turn_id):
+        named = batch.turn_named(session, said.turn_id)
+    step = advance(state, said.role, said.turn_id, said.calls, said.answered, named)
     set_turn_state(session, step.state)
     session.last_seq += 1
     session.message_count += 1

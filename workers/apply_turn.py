@@ -5,7 +5,7 @@ The consumer closes turns by events; the idle sweep closes those that nobody ans
 
 from typing import Any, Protocol
 
-from memory.turns import close, extraction_windows
+from memory.turns import close, extraction_windows, settled
 from store.sessions import SessionRow
 from workers.kinds import EXTRACT, SUMMARISE
 from workers.session_book import set_turn_state, turn_state
@@ -32,7 +32,7 @@ def turn_closed(ledger: Ledger, session: SessionRow, turn: int) -> None:
     """The session's state says already that `turn` is closed."""
     payload = {"session_pk": session.id, "turn": turn}
     ledger.owe(SUMMARISE, f"turn:{session.id}:{turn}", session.namespace, payload)
-    extract(ledger, session, turn, final=False)
+    extract(ledger, session, settled(turn_state(session)), final=False)
 
 
 def close_all(ledger: Ledger, session: SessionRow) -> None:

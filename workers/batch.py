@@ -12,6 +12,7 @@ from store.db import Database
 from store.events import EventRow
 from store.jobs import JobRow
 from store.messages import MessageRow
+from store.sessions import SessionRow
 from workers.entries import Incoming, Refused
 from workers.kinds import EMBED
 from workers.session_book import SessionBook
@@ -59,6 +60,13 @@ class Batch:
     def defer(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
         """Work whose handler does not exist yet: kept, but not owed."""
         self.jobs.append(JobRow(kind, subject, namespace, self.now, self.now, _json(payload), "deferred"))
+
+    def turn_named(self, session: SessionRow, turn_id: str) -> int | None:
+        """The newest turn in which the session has a message of that `turn_id`, stored or in this batch."""
+        for row in reversed(self.messages):
+            if row.session_pk == session.id and row.turn_id == turn_id:
+                return row.turn
+        return messages.turn_named(self.db, session.id, turn_id)
 
     def stored(self, item: Incoming) -> None:
         """The event's rows are in the batch."""

@@ -48,6 +48,10 @@ FROM main_messages AS m JOIN sessions AS s ON s.id = m.session_pk
 WHERE m.session_pk = :session_pk AND m.turn = :turn
 ORDER BY m.seq
 
+-- name: messages_turn_named
+-- A late message finds the turn that it names.
+SELECT max(turn) FROM main_messages WHERE session_pk = :session_pk AND turn_id = :turn_id
+
 -- name: messages_contents
 -- Texts to embed; a message that was erased meanwhile is simply not there.
 SELECT m.id, m.scope_id, m.session_pk, m.role, m.content, m.metadata ->> '$.name' AS name, m.occurred_at

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.turns import Step, TurnState, advance, close, extraction_windows
+from memory.turns import Step, TurnState, advance, close, extraction_windows, names_another_turn, settled
 
 
 def play(*messages: tuple[str, str | None, tuple[str, ...], str | None]) -> list[tuple[int, tuple[int, ...]]]:
@@ -89,8 +89,41 @@ def test_an_assistant_with_the_id_of_the_closed_turn_joins_it() -> None:
     assert play(say("user", "t1"), say("assistant", "t1"), say("assistant", "t1")) == [(1, ()), (1, (1,)), (1, ())]
 
 
-def test_an_assistant_of_another_turn_id_answers_the_open_turn() -> None:
-    assert play(say("user", "t1"), say("assistant", "t9"))[-1] == (1, (1,))
+def test_an_assistant_of_another_turn_id_closes_a_turn_of_its_own_and_not_the_open_one() -> None:
+    assert play(say("user", "t1"), say("assistant", "t9"), say("assistant", "t1"), say("user")) == [
+        (1, ()),
+        (2, (2,)),
+        (1, (1,)),
+        (3, ()),
+    ]
+
+
+def test_a_late_answer_joins_its_own_turn_and_leaves_the_open_one_open() -> None:
+    state = TurnState()
+    for role, turn_id in (("user", "t1"), ("user", "t2")):
+        state = advance(state, role, turn_id).state
+    assert names_another_turn(state, "assistant", "t1")
+    late = advance(state, "assistant", "t1", named_turn=1)
+    assert late == Step(state, 1, ())
+    assert advance(late.state, "assistant", "t2").closed == (2,)
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+def test_a_message_that_names_a_turn_belongs_to_an_open_one_without_a_name(role: str) -> None:
+    assert play(say("user"), say(role, "t1"))[-1] == (1, (1,) if role == "assistant" else ())
+
+
+def test_a_call_of_another_turn_does_not_hold_the_open_one() -> None:
+    assert play(say("user", "t1"), say("assistant", "t9", calls=("x",)), say("assistant", "t1"))[1:] == [
+        (2, (2,)),
+        (1, (1,)),
+    ]
+
+
+def test_all_turns_below_the_open_one_are_settled() -> None:
+    state = advance(advance(TurnState(), "user", "t1").state, "assistant", "t9").state
+    assert settled(state) == 0
+    assert settled(close(state).state) == 2
 
 
 def test_a_system_message_within_a_turn_leaves_it_open() -> None:

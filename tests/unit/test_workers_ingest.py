@@ -37,6 +37,39 @@ def test_messages_get_seq_turn_and_the_work_they_owe(bench: Bench) -> None:
     assert bench.rows("SELECT count(*) FROM memory_fts") == [(3,)]
 
 
+@pytest.mark.parametrize("batches", [1, 4], ids=["in one batch", "one by one"])
+def test_a_late_answer_goes_to_the_turn_it_names_and_closes_nothing(bench: Bench, batches: int) -> None:
+    said = [
+        message(turn_id="a"),
+        message(turn_id="b", content="and what about the next question"),
+        message(**ANSWER, turn_id="a"),
+        message(**ANSWER, turn_id="b"),
+    ]
+    size = len(said) // batches
+    for first in range(0, len(said), size):
+        bench.apply(*said[first : first + size])
+    assert bench.rows("SELECT seq, turn FROM main_messages ORDER BY seq") == [(1, 1), (2, 2), (3, 1), (4, 2)]
+    assert bench.jobs("summarise") == [("turn:1:1", "pending"), ("turn:1:2", "pending")]
+    assert bench.rows("SELECT open_turn, closed_turns FROM sessions") == [(None, 2)]
+
+
+def test_an_answer_of_a_turn_of_its_own_leaves_the_open_one_to_its_answer(bench: Bench) -> None:
+    bench.apply(message(turn_id="a"), message(**ANSWER, turn_id="notice"))
+    assert bench.rows("SELECT open_turn FROM sessions") == [(1,)]
+    assert bench.jobs("summarise") == [("turn:1:2", "pending")]
+    bench.apply(message(**ANSWER, turn_id="a"))
+    assert bench.jobs("summarise") == [("turn:1:2", "pending"), ("turn:1:1", "pending")]
+
+
+def test_no_window_is_extracted_while_a_turn_of_it_is_open(bench: Bench) -> None:
+    asides = [message(**ANSWER, turn_id=f"notice {number}") for number in range(5)]
+    bench.apply(message(turn_id="a"), *asides)
+    assert bench.rows("SELECT closed_turns, extracted_turn FROM sessions") == [(5, 0)]
+    bench.apply(message(**ANSWER, turn_id="a"))
+    windows = ("turns:1:1-2", "turns:1:3-4", "turns:1:5-6")
+    assert bench.jobs("extract") == [(window, "deferred") for window in windows]
+
+
 def test_a_repeat_is_a_no_op_in_the_same_batch_and_later(bench: Bench) -> None:
     applied = bench.apply(message(id="a"), message(id="a"))
     assert (applied.stored, applied.repeated) == (1, 1)
