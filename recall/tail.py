@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from memory.types import Degraded, Scope, StoredMessage
 from sidestream.keys import Keys
 from store.redis_client import REDIS_ERRORS, AsyncRedis
-from store.tail import parse_tail, tail_entries
+from store.tail import opened_by, parse_tail, tail_entries
 
 _PAUSE = 1.0
 """Seconds for which Redis is left alone after it did not answer in time: not every reply must wait for it."""
@@ -73,6 +73,19 @@ class TailReader:
         except REDIS_ERRORS as error:
             return TailRead(degraded=Degraded("tail", f"Redis is away: {error}"))
         found = await whose(scope)
+        if found.owner is None:
+            found = await self._as_opened(found, namespace, session_id)
         tail = parse_tail(entries, namespace, session_id, found.user_id, found.owner)
         broken = Degraded("tail", f"{tail.broken} entries could not be read") if tail.broken else None
         return TailRead(tail.messages, unread, broken)
+
+    async def _as_opened(self, asked: Whose, namespace: str, session_id: str) -> Whose:
+        """For a session of which nothing is stored: its first event need not be a message."""
+        assert self._client is not None
+        try:
+            async with asyncio.timeout(self._timeout):
+                opened = await opened_by(self._client, self._keys, namespace, session_id)
+        except REDIS_ERRORS:
+            # The tail's first message then tells, as it does for a session that no publisher began.
+            return asked
+        return asked if opened is None else Whose(None if opened.shared else asked.user_id, opened.user_id)

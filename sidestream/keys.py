@@ -21,6 +21,10 @@ class Keys:
         """Stream of one session's messages not committed to SQLite yet; same entry ids as `events`."""
         return f"{self.prefix}tail:{len(namespace)}:{namespace}:{session_id}"
 
+    def owner(self, namespace: str, session_id: str) -> str:
+        """String `own <user>` or `shared <user>`: whose the session became by its first event; has a TTL."""
+        return f"{self.prefix}owner:{len(namespace)}:{namespace}:{session_id}"
+
     def receipt(self, namespace: str, event_id: str) -> str:
         """String `<entry id> <digest>` that says an event was accepted; has a TTL."""
         return f"{self.prefix}receipt:{len(namespace)}:{namespace}:{event_id}"

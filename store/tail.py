@@ -31,6 +31,14 @@ class Tail:
     broken: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Whose a session is, and whether other users are let in."""
+
+    user_id: str
+    shared: bool
+
+
 async def read_tail(
     client: "redis.asyncio.Redis",
     keys: Keys,
@@ -103,6 +111,12 @@ def pending_tail_sync(
         return Tail([])
     entries: Any = client.xrevrange(keys.tail(namespace, session_id), count=limit)
     return parse_tail(reversed(entries), namespace, session_id, user_id, owner)
+
+
+async def opened_by(client: "redis.asyncio.Redis", keys: Keys, namespace: str, session_id: str) -> Opened | None:
+    """Whose the session became by its first event through a publisher; None where Redis does not know."""
+    kind, _, user_id = _text(await client.get(keys.owner(namespace, session_id)) or "").partition(" ")
+    return Opened(user_id, kind == "shared") if user_id else None
 
 
 async def receipt(client: "redis.asyncio.Redis", keys: Keys, namespace: str, event_id: str) -> str | None:

@@ -5,7 +5,15 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from sidestream import InvalidEvent, Message, Publisher, PublishError, SessionEnded, SessionStarted
+from sidestream import (
+    InvalidEvent,
+    Message,
+    Publisher,
+    PublishError,
+    SessionEnded,
+    SessionStarted,
+    SubagentFinished,
+)
 from sidestream.events import parse_entry
 from sidestream.ids import new_id
 from sidestream.script import RUN
@@ -43,6 +51,24 @@ async def test_only_messages_have_a_tail(backend: Backend, driver: Make) -> None
     await driver(backend).publish_many([SessionStarted(session_id="s1"), SessionEnded(session_id="s1")])
     assert len(backend.entries()) == 2
     assert not backend.look.exists(backend.keys.tail("default", "s1"))
+
+
+async def test_a_session_s_first_event_says_whose_it_is(backend: Backend, driver: Make) -> None:
+    await driver(backend, tail_ttl=60.0).publish_many(
+        [
+            SubagentFinished(session_id="s1", run_id="stray", content="done"),
+            SessionStarted(session_id="s1", user_id="ann"),
+            Message(session_id="s1", role="user", content="hi"),
+            Message(session_id="s2", role="user", content="hi"),
+            SessionStarted(session_id="s2", user_id="bob"),
+            SessionStarted(session_id="s3", user_id="cho", shared=True),
+        ]
+    )
+    owners = [backend.look.get(backend.keys.owner("default", name)) for name in ("s1", "s2", "s3")]
+    assert owners == [b"own ann", b"own default", b"shared cho"]
+    ttl = backend.look.pttl(backend.keys.owner("default", "s1"))
+    assert isinstance(ttl, int)
+    assert 0 < ttl <= 60_000
 
 
 async def test_a_tail_keeps_the_newest(backend: Backend, driver: Make) -> None:

@@ -45,7 +45,8 @@ def test_every_field_is_described(kind: str) -> None:
 
 def test_every_key_is_named() -> None:
     keys = Keys()
-    for key in (keys.events, keys.tail("", "").partition("0:")[0], keys.receipt("", "").partition("0:")[0]):
+    of_names = (keys.tail("", ""), keys.owner("", ""), keys.receipt("", ""))
+    for key in (keys.events, *(name.partition("0:")[0] for name in of_names)):
         assert f"`{key}" in PAGE
 
 

@@ -89,6 +89,7 @@ def test_a_task_that_fills_the_worker_is_no_silence(tmp_path: Path) -> None:
         stack.wait(lambda: models.requests("embeddings"), "the only slot is taken")
         own = stack.settings.redis_prefix + "celery:own:"
         stack.wait(lambda: stack.redis.keys(f"{own}*:{worker.pid}:*"), "its heartbeat waits behind the task")
+        stack.wait(lambda: signs(stack, "embed"), "it shows that it lives")
         name = sign_of(stack, "embed", worker)
         later = shown_at(stack, "embed", name) + 2
         stack.wait(lambda: shown_at(stack, "embed", name) > later, "it shows on that it lives")

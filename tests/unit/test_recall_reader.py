@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from recall.reader import Reader
 from recall.tail import TailReader, Whose
 from recall.window import weave
 from sidestream.aio import AsyncPublisher
-from sidestream.events import Message
+from sidestream.events import Message, SessionStarted
 from sidestream.keys import Keys
 from store import dead_letters
 from store.db import Database
@@ -88,6 +89,31 @@ async def test_the_tail_serves_until_the_database_comes(tmp_path: Path) -> None:
     open_database(tmp_path / "late.db").close()
     healed = await reader.build_context(ANN, "kettle?")
     assert "store" not in {note.part for note in healed.degraded} and len(healed.messages) == 1
+    await reader.aclose()
+
+
+@pytest.mark.parametrize("with_database", [False, True])
+async def test_a_session_that_no_message_began_belongs_to_its_first_user(tmp_path: Path, with_database: bool) -> None:
+    redis = fakeredis.FakeAsyncRedis()
+    reader = without_store(tmp_path, redis)
+    if with_database:
+        open_database(tmp_path / "late.db").close()
+    said = [Message(session_id="s1", role="user", content=f"the kettle is old, {n}") for n in range(12)]
+    publisher = AsyncPublisher(redis, tail_max=3)
+    await publisher.publish_many([SessionStarted(session_id="s1", user_id="ann"), *said])
+    shown = [m["content"] for m in (await reader.build_context(ANN, "")).messages]
+    assert shown == [message.content for message in said[-3:]]
+    for other in ("bob", "default"):
+        assert not (await reader.build_context(replace(ANN, user_id=other), "")).messages
+    await publisher.publish_many(
+        [
+            SessionStarted(session_id="s2", user_id="ann", shared=True),
+            Message(session_id="s2", user_id="bob", role="user", content="hello to all"),
+        ]
+    )
+    for user in ("ann", "bob"):
+        context = await reader.build_context(Scope(user, session_id="s2"), "")
+        assert [m["content"] for m in context.messages] == ["hello to all"]
     await reader.aclose()
 
 
