@@ -9,7 +9,7 @@ from config.errors import InvalidSettings
 from config.settings import Settings
 from llm.factory import describe, embeds
 from sidestream.api_models import HealthCheck, ReadyResult
-from store import dead_letters, jobs
+from store import dead_letters, jobs, nightly
 from store.db import Database
 from store.errors import StoreError
 from store.heartbeats import best, heartbeats
@@ -27,6 +27,7 @@ async def ready(doors: Services) -> ReadyResult:
         _within("redis", redis(doors)),
         _within("database", database(doors)),
         _within("jobs", owed(doors)),
+        _within("upkeep", upkeep(doors)),
         _within("consumer", consumer(doors)),
         _within("models", models(doors)),
         _within("reads", reads(doors)),
@@ -73,6 +74,16 @@ async def owed(doors: Services) -> HealthCheck:
     if age is not None and age > doors.settings.ready_job_age:
         return _failed(f"the oldest due job has waited for {age:.0f} s; are the task workers running?")
     return _ok("nothing is due" if age is None else f"the oldest due job has waited for {age:.0f} s")
+
+
+async def upkeep(doors: Services) -> HealthCheck:
+    """The last night's run has failed at nothing."""
+    last = await doors.database.read(nightly.report)
+    if last is None:
+        return _ok("no night has been run yet")
+    if last.failed:
+        return _failed("; ".join(f"night {last.night}, {step}: {reason}" for step, reason in last.failed.items()))
+    return _ok(f"night {last.night} is {last.state}")
 
 
 async def consumer(doors: Services) -> HealthCheck:

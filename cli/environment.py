@@ -49,6 +49,8 @@ def child_environment(found: Settings, **own: str) -> Mapping[str, str]:
     """
     config = Path(os.environ.get("SIDESTREAM_CONFIG", "sidestream.toml"))
     paths = {"SIDESTREAM_DATA_DIR": str(found.data_dir.resolve()), "SIDESTREAM_REDIS_URL": redis_url(found)}
+    if found.archive_url is not None and "://" not in found.archive_url:
+        paths["SIDESTREAM_ARCHIVE_URL"] = str(found.archive_dir.resolve())
     if config.is_file():
         paths["SIDESTREAM_CONFIG"] = str(config.resolve())
     return {**os.environ, **paths, **{f"SIDESTREAM_{name.upper()}": value for name, value in own.items()}}

@@ -4,9 +4,12 @@ from typing import Any
 
 import click
 
+from cli.commands.archive import archive_command
 from cli.commands.dead import dead
 from cli.commands.evaluate import evaluate
+from cli.commands.hold import hold
 from cli.commands.importing import import_chats
+from cli.commands.maintain import maintain
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
 from cli.commands.up import chat, run, up
@@ -31,7 +34,10 @@ def main() -> None:
     """Agent memory that stays off the reply path. Settings come from SIDESTREAM_* and sidestream.toml."""
 
 
-for _command in (up, run, chat, import_chats, evaluate, status, dead, serve, worker, beat, redis, migrate):
+_TALKING = (up, run, chat, import_chats, evaluate)
+_TENDING = (status, dead, maintain, archive_command, hold)
+_SERVING = (serve, worker, beat, redis, migrate)
+for _command in (*_TALKING, *_TENDING, *_SERVING):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -18,12 +18,13 @@ from pydantic_settings import (
 )
 
 from config.errors import InvalidSettings
+from config.upkeep import UpkeepSettings
 
 SILICONFLOW_URL = "https://api.siliconflow.cn/v1"
 OPENAI_URL = "https://api.openai.com/v1"
 
 
-class Settings(BaseSettings):
+class Settings(UpkeepSettings, BaseSettings):
     """Settings of one process. Durations are seconds, sizes bytes, unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix="SIDESTREAM_", extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -215,6 +216,11 @@ class Settings(BaseSettings):
     def database(self) -> Path:
         """The SQLite file."""
         return self.data_dir / "sidestream.db"
+
+    @cached_property
+    def archive_dir(self) -> Path:
+        """The archive's folder, where it is not a bucket."""
+        return Path(self.archive_url or self.data_dir / "archive")
 
     @cached_property
     def spool_dir(self) -> Path:

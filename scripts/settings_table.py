@@ -20,9 +20,14 @@ _BOUNDS = (("ge", "≥ "), ("gt", "> "), ("le", "≤ "), ("lt", "< "))
 
 
 def table() -> str:
-    """The table as Markdown, one row a setting, in the order of the class."""
+    """The table as Markdown, one row a setting, in the order of the class, then what it inherits."""
     rows = ["| variable | kind | default | meaning |", "|---|---|---|---|"]
-    for name, field in Settings.model_fields.items():
+    # Pydantic lists what is inherited first; a reader wants it behind the rest.
+    inherited = [name for name in Settings.model_fields if name not in Settings.__annotations__]
+    for name in [*Settings.__annotations__, *inherited]:
+        if name not in Settings.model_fields:
+            continue
+        field = Settings.model_fields[name]
         cells = (f"`SIDESTREAM_{name.upper()}`", _kind(field), _default(field), field.description or "")
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows)
@@ -52,6 +57,8 @@ def _type(annotation: Any) -> str:
         return " or ".join(_type(part) for part in parts)
     if get_origin(annotation) is list:
         return "JSON list of text"
+    if get_origin(annotation) is tuple:
+        return "JSON list of rules"
     names = {
         str: "text",
         float: "number",
@@ -65,7 +72,7 @@ def _type(annotation: Any) -> str:
 
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
-    if value is None or value == []:
+    if value in (None, [], ()):
         return "–"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"

@@ -3,6 +3,7 @@ can be."""
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -16,6 +17,7 @@ except ImportError:  # the wheel does not exist for every platform
 
 BUSY_POLL = 0.0005
 _SYNCHRONOUS = {"NORMAL": 1, "FULL": 2}
+_INCREMENTAL = 2
 _CACHE_KIB = 32 * 1024
 _STATEMENTS = 256
 
@@ -88,6 +90,8 @@ def _poller(busy_timeout: float) -> Callable[[int], bool]:
 
 
 def _set_pragmas(conn: apsw.Connection, path: Path, *, readonly: bool, synchronous: str, busy_timeout: float) -> None:
+    if not readonly:
+        _give_back_pages(conn)
     _set_wal(conn, path, busy_timeout)
     wanted = {
         "foreign_keys": 1,
@@ -103,6 +107,14 @@ def _set_pragmas(conn: apsw.Connection, path: Path, *, readonly: bool, synchrono
         if found != value:
             raise StoreUnavailable(f"{path}: pragma {name} is {found!r} where {value!r} was asked for")
     conn.pragma("journal_size_limit", 64 * 1024 * 1024)
+
+
+def _give_back_pages(conn: apsw.Connection) -> None:
+    """Lets the nightly run give free pages back; only a file in which nothing stands yet can be made so."""
+    # Whoever holds the lock on an empty file is about to do the same.
+    with suppress(apsw.BusyError):
+        if conn.pragma("page_count") == 0:
+            conn.pragma("auto_vacuum", _INCREMENTAL)
 
 
 def _set_wal(conn: apsw.Connection, path: Path, busy_timeout: float) -> None:

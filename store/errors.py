@@ -12,6 +12,9 @@ StoreError
 ├── LeaseLost            somebody else holds the lease now; the transaction must not commit
 ├── NotFound             no such row in this scope
 ├── WrongState           what was asked does not go with the state that the row is in
+├── ArchiveUnavailable   the archive's folder or bucket cannot be read or written
+├── ArchiveDamaged       an archive file is not there, cut short or altered; what can be read of it is read
+├── LegalHold            what is to be destroyed is under a legal hold
 ├── VectorsUnavailable   sqlite-vec could not be loaded, so no vector can be written
 └── EmbeddedRedisError   the embedded Redis did not start or stop; carries the end of its log
 """
@@ -65,6 +68,18 @@ class NotFound(StoreError):  # noqa: N818
 
 class WrongState(StoreError):  # noqa: N818
     """What was asked does not go with the state that the row is in; the message names both."""
+
+
+class ArchiveUnavailable(StoreError):  # noqa: N818
+    """The archive's folder or bucket cannot be read or written; nothing was deleted for it."""
+
+
+class ArchiveDamaged(StoreError):  # noqa: N818
+    """An archive file is not there, cut short or altered."""
+
+
+class LegalHold(StoreError):  # noqa: N818
+    """What is to be destroyed is under a legal hold; the message names it."""
 
 
 class VectorsUnavailable(StoreError):  # noqa: N818

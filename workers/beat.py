@@ -42,6 +42,7 @@ def ticks(settings: Settings) -> dict[str, dict[str, Any]]:
         "sweep": _tick("sweep", settings.sweep_every, MAINTAIN),
         "keep-facts": _tick("keep_facts", settings.fact_upkeep_every, MAINTAIN),
         "close-idle": _tick("close_idle", settings.sweep_every, MAINTAIN),
+        "nightly": _tick("nightly", settings.sweep_every, MAINTAIN),
         _DRAIN: _tick("drain_stream", settings.drain_every, MAINTAIN),
     }
 

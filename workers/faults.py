@@ -27,12 +27,15 @@ Point: TypeAlias = Literal[
 ]
 Mode: TypeAlias = Literal["kill", "stop", "raise"]
 
+NIGHTLY = "nightly."
+"""What the names of the nightly run's moments begin with; they are made of its steps' names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What is to happen, where, and which file proves that it did."""
 
-    point: Point
+    point: str
     marker: Path
     mode: Mode = "kill"
 
@@ -47,9 +50,9 @@ def parse_fault(spec: str) -> Fault:
     path, _, mode = rest.rpartition(":")
     if mode not in get_args(Mode):
         path, mode = rest, "kill"
-    if point not in get_args(Point) or not path:
+    if not path or (point not in get_args(Point) and not point.startswith(NIGHTLY)):
         raise ValueError(f"SIDESTREAM_TEST_FAULT: {spec!r} is not <point>:<marker path>[:kill|stop|raise]")
-    return Fault(cast(Point, point), Path(path), cast(Mode, mode))
+    return Fault(point, Path(path), cast(Mode, mode))
 
 
 _spec = fault_spec()
@@ -59,6 +62,12 @@ _armed = parse_fault(_spec) if _spec else None
 def reach(point: Point) -> None:
     """Says that the process is at `point`; does nothing unless a crash test armed it."""
     if _armed is not None and _armed.point == point:
+        fire(_armed)
+
+
+def reach_night(moment: str) -> None:
+    """The same for a moment of the nightly run, such as `messages.prepared`."""
+    if _armed is not None and _armed.point == f"{NIGHTLY}{moment}":
         fire(_armed)
 
 

@@ -13,6 +13,7 @@ from workers.feedback import FeedbackHandler
 from workers.idle import close_idle
 from workers.kinds import ADJUST, EMBED, FEEDBACK, SUMMARISE
 from workers.liveness import Liveness
+from workers.nightly import run_due
 from workers.process import Process
 from workers.retry import RetryRules
 from workers.stream import stored_until
@@ -122,6 +123,11 @@ def drain_stream(process: Process) -> None:
         log.warning("stream_drained_by_beat", entries=entries)
 
 
+def run_nightly(process: Process) -> None:
+    """Does a share of the night's upkeep, if it is due."""
+    run_due(process.settings, process.db, budget=process.settings.task_soft_limit * _BUDGET)
+
+
 def heartbeat(process: Process, worker: str, *roles: str) -> None:
     """Shows that the process `worker`, which serves the queues `roles`, takes and does tasks."""
     Liveness(process.redis, process.keys, worker, roles, process.settings.heartbeat_every).beat(process.clock())
@@ -137,6 +143,7 @@ _TASKS: dict[str, Callable[..., None]] = {
     "close_idle": run_close_idle,
     "drain_stream": drain_stream,
     "heartbeat": heartbeat,
+    "nightly": run_nightly,
 }
 
 

@@ -85,7 +85,7 @@ async def test_readiness_is_red_with_the_reasons(client: httpx.AsyncClient) -> N
     found = ReadyResult.model_validate(answer.json())
     assert answer.status_code == 503
     assert found.status == "failed"
-    assert set(found.checks) == {"redis", "database", "jobs", "consumer", "models", "reads"}
+    assert set(found.checks) == {"redis", "database", "jobs", "upkeep", "consumer", "models", "reads"}
     assert found.checks["models"].status == "degraded"
     assert "not there yet" in found.checks["database"].detail
 
