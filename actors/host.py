@@ -10,6 +10,7 @@ from actors.core import Actor, ActorSystem
 from actors.delegation import Delegation, SubagentLimits
 from actors.journal import Journal
 from actors.main_agent import INSTRUCTIONS, MainAgent, MainAgentParts
+from actors.memory_tools import memory_tools
 from actors.recorder import EventPublisher, Recorder
 from actors.sessions import Sessions
 from actors.tools import CallAgent, Tool, Toolbox
@@ -17,6 +18,7 @@ from config.settings import Settings
 from llm.ports import ChatModel
 from memory.tokens import Corrector
 from memory.types import Scope
+from recall.fact_reader import FactReader
 from recall.reader import Reader
 from sidestream.ids import new_id
 
@@ -58,6 +60,7 @@ class AgentHost:
         *,
         registry: AgentRegistry | None = None,
         tools: Sequence[Tool] = (),
+        facts: FactReader | None = None,
         fault: Callable[[str], None] = lambda _point: None,
         ids: Callable[[], str] = new_id,
         clock: Callable[[], float] = time.time,
@@ -66,6 +69,7 @@ class AgentHost:
         Args:
             registry: sub-agents; None takes the built-in one, an empty registry offers none.
             tools: further tools for every session's agent.
+            facts: with it every session's agent has the memory tools.
             fault: called at named points of a reply, for crash tests.
         """
         self._publisher = publisher
@@ -74,6 +78,7 @@ class AgentHost:
         self._options = options
         self._registry = AgentRegistry() if registry is None else registry
         self._tools = tuple(tools)
+        self._facts = facts
         self._fault = fault
         self._ids = ids
         self._clock = clock
@@ -90,6 +95,8 @@ class AgentHost:
         journal = Journal(scope, recorder, ids=self._ids, clock=self._clock)
         delegation = Delegation(self._registry, self._model, scope, recorder, self._options.subagents, ids=self._ids)
         own: list[Tool] = [CallAgent(delegation)] if len(self._registry) else []
+        if self._facts is not None:
+            own += memory_tools(scope, recorder, self._reader, self._facts)
         conversation = Conversation(
             self._model,
             Toolbox([*own, *self._tools]),

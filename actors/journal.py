@@ -8,8 +8,8 @@ from actors.recorder import Recorder
 from actors.text import publishable
 from memory.toolcalls import call_text
 from memory.types import Scope, StoredMessage
-from sidestream.events import Message, SessionEnded, parse_event
-from sidestream.fieldtypes import MAX_ID_LENGTH, MAX_META_BYTES, Role, to_json
+from sidestream.events import MemoryUsed, Message, SessionEnded, parse_event
+from sidestream.fieldtypes import MAX_ID_LENGTH, MAX_LIST_ITEMS, MAX_META_BYTES, Role, to_json
 from sidestream.ids import new_id
 
 MAX_ARGUMENTS = 16_000
@@ -79,6 +79,19 @@ class Journal:
         event = self._event("tool", content, parent_id=answers, meta={"tool_call_id": call_id})
         await self.recorder.record(event)
         return self._remember(event)
+
+    async def used(self, memory_ids: Sequence[str], *, answers: str) -> bool:
+        """Publishes which facts the answer `answers` was given; whether that is durable."""
+        event = MemoryUsed(
+            id=self._ids(),
+            session_id=self.session_id,
+            namespace=self.scope.namespace,
+            user_id=self.scope.user_id,
+            agent_id=self.scope.agent_id,
+            parent_id=answers,
+            memory_ids=list(memory_ids)[:MAX_LIST_ITEMS],
+        )
+        return await self.recorder.record(event)
 
     async def ended(self) -> bool:
         """Publishes that the session is over; whether that is durable."""

@@ -18,6 +18,7 @@ from actors.messages import End, Reply, Say
 from actors.tools import CallContext
 from memory.chatlist import merge_system
 from memory.tokens import Corrector
+from memory.types import Hit
 from recall.reader import Reader
 from recall.results import ContextResult
 from sidestream.errors import InvalidEvent, PublishError
@@ -89,12 +90,15 @@ class MainAgent(Actor):
         parts.fault("chat.before_answer")
         model = answer.model or parts.model_name
         event_id, durable = await journal.assistant(answer.content, answers=asked, model=model)
+        facts = _facts(context)
+        if facts:
+            await journal.used([str(fact.metadata["memory_id"]) for fact in facts], answers=event_id)
         return Reply(
             session_id=journal.session_id,
             content=answer.content,
             event_id=event_id,
             user_event_id=asked,
-            sources=_sources(context),
+            sources=(*facts, *context.hits[: context.statistics["kept"]["recalled"]]),
             statistics=context.statistics,
             reason=context.reason,
             degraded=tuple(context.degraded),
@@ -124,6 +128,6 @@ class MainAgent(Actor):
         return f"{self._parts.instructions}\nIt is {now:%A, %Y-%m-%d %H:%M} UTC."
 
 
-def _sources(context: ContextResult) -> tuple[Any, ...]:
-    """The recalled memories that the budget let in."""
-    return tuple(context.hits[: context.statistics["kept"]["recalled"]])
+def _facts(context: ContextResult) -> tuple[Hit, ...]:
+    """The facts that the budget let in."""
+    return tuple(context.facts[: context.statistics["kept"]["facts"]])

@@ -26,7 +26,7 @@ class Reply:
 
     Attributes:
         event_id: of the answer; user_event_id: of what it answers.
-        sources: memories that the model was given, best first.
+        sources: facts and memories that the model was given, best first.
         statistics: of the context (see memory.context).
         reason: the rule that decided about recall.
         degraded: what works less well for now.

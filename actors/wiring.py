@@ -9,6 +9,9 @@ from actors.host import AgentHost, HostOptions
 from config.settings import Settings
 from llm.factory import build_chat, build_embedder, describe
 from llm.warming import warming
+from recall.database import ReadDatabase
+from recall.fact_reader import FactReader
+from recall.policy import weight_policy
 from recall.reader import Reader
 from recall.wiring import open_reader
 from sidestream.aio import AsyncPublisher
@@ -56,6 +59,10 @@ async def open_agents(
         )
         await stack.enter_async_context(publisher)
         await stack.enter_async_context(warming(embedder))
-        host = AgentHost(publisher, reader, model, HostOptions.from_settings(settings), fault=fault)
+        facts = None
+        if settings.memory_tools:
+            facts = FactReader(ReadDatabase(settings.database), weight_policy(settings))
+            stack.callback(facts.close)
+        host = AgentHost(publisher, reader, model, HostOptions.from_settings(settings), facts=facts, fault=fault)
         stack.push_async_callback(host.stop)
         yield Agents(host, reader, publisher, describe(settings))

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Depends, FastAPI, Request
 from fastapi.security import HTTPBearer
 
-from api import answers, events, health, memory
+from api import answers, events, facts, health, memory
 from api.access import Access
 from api.door import Door
 from api.services import open_services
@@ -56,7 +56,7 @@ def create(settings: Settings | None = None) -> FastAPI:
         openapi_tags=[
             {"name": "events", "description": "What happened goes in"},
             {"name": "sessions", "description": "What a model should see comes out"},
-            {"name": "memories", "description": "Search"},
+            {"name": "memories", "description": "Search, and facts one by one"},
             {"name": "health", "description": "Whether it works"},
         ],
     )
@@ -65,7 +65,7 @@ def create(settings: Settings | None = None) -> FastAPI:
         access.require(request)
 
     answers.install(app)
-    for part in (events, memory):
+    for part in (events, memory, facts):
         app.include_router(part.router, dependencies=[Depends(_bearer), Depends(guard)], responses=_ERRORS)
     app.include_router(health.router)
     app.add_middleware(Door, access=access, limit=found.api_max_body)

@@ -13,7 +13,9 @@ from llm.factory import build_embedder
 from llm.ports import Embedder
 from llm.warming import warming
 from recall.database import ReadDatabase
+from recall.fact_reader import FactReader
 from recall.options import RecallOptions
+from recall.policy import weight_policy
 from recall.query_embedding import QueryEmbedder
 from recall.reader import Reader
 from sidestream.aio import AsyncPublisher
@@ -32,6 +34,7 @@ class Services:
     redis: AsyncRedis
     database: ReadDatabase
     reader: Reader
+    facts: FactReader
     publisher: AsyncPublisher
     clock: Callable[[], float]
 
@@ -61,6 +64,7 @@ async def open_services(
         keys,
         clock=clock,
     )
+    facts = FactReader(ReadDatabase(settings.database), weight_policy(settings), clock=clock)
     publisher = AsyncPublisher(
         url,
         prefix=settings.redis_prefix,
@@ -74,10 +78,11 @@ async def open_services(
     )
     try:
         async with warming(embedder):
-            yield Services(settings, access, keys, redis, database, reader, publisher, clock)
+            yield Services(settings, access, keys, redis, database, reader, facts, publisher, clock)
     finally:
         await publisher.close()
         await reader.aclose()
+        facts.close()
         database.close()
         if embedder is not None:
             await embedder.aclose()

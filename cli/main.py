@@ -7,6 +7,7 @@ import click
 from cli.commands.archive import archive_command
 from cli.commands.dead import dead
 from cli.commands.evaluate import evaluate
+from cli.commands.facts import facts_command
 from cli.commands.hold import hold
 from cli.commands.importing import import_chats
 from cli.commands.maintain import maintain
@@ -35,7 +36,7 @@ def main() -> None:
 
 
 _TALKING = (up, run, chat, import_chats, evaluate)
-_TENDING = (status, dead, maintain, archive_command, hold)
+_TENDING = (status, facts_command, dead, maintain, archive_command, hold)
 _SERVING = (serve, worker, beat, redis, migrate)
 for _command in (*_TALKING, *_TENDING, *_SERVING):
     main.add_command(_command)

@@ -189,6 +189,7 @@ class Settings(UpkeepSettings, BaseSettings):
     subagent_timeout: float = Field(120.0, gt=0, description="Time limit of one sub-agent run.")
     subagent_restarts: int = Field(2, ge=0, description="Restarts of a crashed sub-agent before it gives up.")
     subagent_reply_tokens: int = Field(10_000, ge=100, description="Most tokens of one stored sub-agent reply.")
+    memory_tools: bool = Field(True, description="The agent may keep, look up and forget facts itself.")
     tool_rounds: int = Field(8, ge=0, description="Most rounds of tool calls in one reply.")
 
     # http

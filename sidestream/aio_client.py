@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import datetime
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 from pydantic import BaseModel
 
-from sidestream import http_api
+from sidestream import fact_requests, http_api
 from sidestream.api_models import (
     ContextResult,
     EventProgress,
@@ -20,6 +21,7 @@ from sidestream.api_models import (
 )
 from sidestream.core import Published
 from sidestream.errors import ApiError
+from sidestream.fact_models import Fact, FactExplanation, FactHistory, FactList, FactStatus, TimelineResult
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -75,9 +77,84 @@ class AsyncClient:
         session_id: str | None = None,
         limit: int = 10,
         kinds: Sequence[MemoryKind] | None = None,
+        **facts: Any,
     ) -> SearchResult:
-        """One user's memories, best first; `session_id` narrows, `kinds` absent means all."""
-        return await self._call(http_api.search_request(query, user_id, namespace, session_id, limit, kinds))
+        """One user's memories, best first; `session_id` narrows, `kinds` absent means messages and summaries.
+
+        `facts`: which facts, by `types`, `tags`, `min_confidence`, `data_source` and `as_of`.
+        """
+        return await self._call(http_api.search_request(query, user_id, namespace, session_id, limit, kinds, facts))
+
+    async def facts(
+        self,
+        *,
+        user_id: str = "default",
+        namespace: str = "default",
+        session_id: str | None = None,
+        status: Sequence[FactStatus] = ("active",),
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        as_of: datetime | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> FactList:
+        """One user's facts, pinned ones first, then the heaviest; with `as_of` those held at that moment."""
+        return await self._call(
+            fact_requests.list_request(user_id, namespace, session_id, status, types, tags, as_of, limit, offset)
+        )
+
+    async def fact(self, memory_id: str, *, user_id: str = "default", namespace: str = "default") -> Fact:
+        """One fact, whatever its status. ApiError with status 404 where the user has none of that id."""
+        return await self._call(fact_requests.one_request(memory_id, user_id, namespace))
+
+    async def fact_history(
+        self, memory_id: str, *, user_id: str = "default", namespace: str = "default"
+    ) -> FactHistory:
+        """Every change of a fact, oldest first, each with who made it and why."""
+        return await self._call(fact_requests.history_request(memory_id, user_id, namespace))
+
+    async def explain_fact(
+        self, memory_id: str, *, user_id: str = "default", namespace: str = "default"
+    ) -> FactExplanation:
+        """Where a fact comes from, why it is alive, and when it will be forgotten."""
+        return await self._call(fact_requests.explain_request(memory_id, user_id, namespace))
+
+    async def adjust_fact(
+        self, memory_id: str, *, user_id: str = "default", namespace: str = "default", **wish: Any
+    ) -> str:
+        """What a person decides: `pinned`, `weight`, `free_weight`, `verdict` ("release" or "refuse"), with `actor` and
+        `reason`. The event's id: the workers carry it out."""
+        return (await self._call(fact_requests.adjust_request(memory_id, wish, user_id, namespace))).event_id
+
+    async def forget_fact(
+        self,
+        memory_id: str,
+        *,
+        hard: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        user_id: str = "default",
+        namespace: str = "default",
+    ) -> str:
+        """Archives a fact, or destroys it with `hard`; the event's id."""
+        asked = fact_requests.forget_request(memory_id, hard, actor, reason, user_id, namespace)
+        return (await self._call(asked)).event_id
+
+    async def timeline(
+        self,
+        *,
+        user_id: str = "default",
+        namespace: str = "default",
+        session_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        level: fact_requests.Level | None = None,
+        limit: int = 20,
+    ) -> TimelineResult:
+        """What happened in a span of time, newest first."""
+        return await self._call(
+            fact_requests.timeline_request(user_id, namespace, session_id, since, until, level, limit)
+        )
 
     async def event(self, event_id: str, *, namespace: str = "default") -> EventState:
         """How far an event has come. ApiError with status 404 when it is not known."""

@@ -6,7 +6,7 @@ Results keep fields they do not know, so that an older client reads a newer serv
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 MAX_EVENTS = 1_000
 MAX_QUERY_CHARS = 10_000
@@ -49,7 +49,12 @@ class SearchRequest(Request):
     namespace: str = Field(default="default", min_length=1)
     session_id: str | None = Field(default=None, min_length=1, description="Narrows the search to one session.")
     limit: int = Field(default=10, ge=1, le=100)
-    kinds: list[MemoryKind] | None = Field(default=None, min_length=1, description="Absent: every kind.")
+    kinds: list[MemoryKind] | None = Field(default=None, min_length=1, description="Absent: message and summary.")
+    types: list[str] = Field(default_factory=list, max_length=100, description="Facts of these types; none: of any.")
+    tags: list[str] = Field(default_factory=list, max_length=100, description="Facts with all of these tags.")
+    min_confidence: float = Field(default=0.0, ge=0, le=1, description="Facts at least so sure.")
+    data_source: str | None = Field(default=None, min_length=1, description="Facts that hold for it, or for all.")
+    as_of: AwareDatetime | None = Field(default=None, description="Facts as they were held at this moment.")
 
 
 class Lag(Result):

@@ -41,7 +41,7 @@ class ApiRequest(Generic[M]):
     method: str
     path: str
     model: type[M]
-    params: Mapping[str, str | int | float] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
     wait: float = 0.0
     also_ok: int = 200
@@ -81,6 +81,7 @@ def search_request(
     session_id: str | None,
     limit: int,
     kinds: Sequence[MemoryKind] | None,
+    facts: Mapping[str, Any],
 ) -> ApiRequest[SearchResult]:
     """`POST /v1/memories/search`."""
     body = {
@@ -90,12 +91,18 @@ def search_request(
         "session_id": session_id,
         "limit": limit,
         "kinds": None if kinds is None else list(kinds),
+        **facts,
     }
     try:
         checked = SearchRequest.model_validate(body)
     except ValidationError as error:
         raise ApiError(0, "; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())) from error
-    return ApiRequest("POST", "/v1/memories/search", SearchResult, body=checked.model_dump(exclude_none=True))
+    return ApiRequest(
+        "POST",
+        "/v1/memories/search",
+        SearchResult,
+        body=checked.model_dump(mode="json", exclude_none=True, exclude_unset=True),
+    )
 
 
 def event_request(event_id: str, namespace: str) -> ApiRequest[EventState]:

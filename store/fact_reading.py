@@ -56,6 +56,13 @@ def one_in(db: Database, scope_id: int, memory_id: str) -> KnownFact | None:
     return None if row is None else _known(row)
 
 
+def with_key(db: Database, scope: Scope, key: str) -> KnownFact | None:
+    """The scope's active fact of that key."""
+    pk = find_scope(db, scope)
+    row = None if pk is None else db.one("fact_reading_with_key", key=key, scope_id=pk)
+    return None if row is None else _known(row)
+
+
 def by_ids(db: Database, scope: Scope, ids: Sequence[int], now: float, which: FactFilter = EVERY) -> list[KnownFact]:
     """Those of `ids` that are active in the scope, not expired and wanted, in that order."""
     pk = find_scope(db, scope)

@@ -4,6 +4,12 @@ SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
 FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
 WHERE l.memory_id = :memory_id AND l.scope_id = :scope_id
 
+-- name: fact_reading_with_key
+-- What was kept under a name.
+SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
+FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
+WHERE l.key = :key AND l.scope_id = :scope_id AND l.status = 'active'
+
 -- name: fact_reading_by_ids
 -- What a search found; scope, status, expiry and the filter are asked again.
 SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id

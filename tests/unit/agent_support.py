@@ -14,6 +14,7 @@ from config.settings import load
 from llm.factory import build_chat
 from memory.types import Scope
 from recall.database import ReadDatabase
+from recall.fact_reader import FactReader
 from recall.options import RecallOptions
 from recall.reader import Reader
 from sidestream.errors import RedisUnavailable
@@ -83,6 +84,7 @@ async def bench(
     *,
     registry: AgentRegistry | None = None,
     tools: tuple[Tool, ...] = (),
+    facts: FactReader | None = None,
     fault: Callable[[str], None] = lambda _point: None,
     limits: SubagentLimits | None = None,
     idle: float = 900.0,
@@ -106,6 +108,7 @@ async def bench(
             ),
             registry=registry,
             tools=tools,
+            facts=facts,
             fault=fault,
         )
         try:

@@ -135,7 +135,12 @@ async def test_openapi_names_every_route_and_the_key(client: httpx.AsyncClient) 
         "/v1/events",
         "/v1/events/{event_id}",
         "/v1/sessions/{session_id}/context",
+        "/v1/memories",
         "/v1/memories/search",
+        "/v1/memories/{memory_id}",
+        "/v1/memories/{memory_id}/history",
+        "/v1/memories/{memory_id}/explain",
+        "/v1/timeline",
         "/health/live",
         "/health/ready",
     }
