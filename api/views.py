@@ -66,6 +66,7 @@ def statistics(counts: Mapping[str, Any]) -> ContextStatistics:
         for part, name in _BUDGET_OF.items()
     }
     parts["fixed"] = PartStatistics(tokens=tokens["fixed"])
+    parts["checkpoint"] = PartStatistics(tokens=tokens["checkpoint"], items=kept["checkpoint"])
     return ContextStatistics(
         budget=budget["total"],
         tokens=tokens["total"],

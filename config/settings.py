@@ -129,9 +129,21 @@ class Settings(UpkeepSettings, BaseSettings):
     )
     message_cut: int = Field(2_000, ge=100, description="A longer message is cut to its two ends in the prompt.")
     extract_every: int = Field(5, ge=1, description="Closed turns in one extraction window.")
+    reuse_share: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Share of the model's window from which on a checkpoint stands in for older messages.",
+    )
     compact_share: float = Field(
         0.75, gt=0, le=1, description="Share of the model's window that makes a session due for compaction."
     )
+    compact_keep: int = Field(5, ge=1, description="Newest messages that a compaction leaves verbatim.")
+    compact_attempts: int = Field(
+        3, ge=1, description="Failed attempts of a model at one compaction, after which rules make it."
+    )
+    compact_lease: float = Field(120.0, gt=0, description="Lease of a compaction under way.")
+    checkpoint_share: float = Field(0.1, gt=0, le=0.25, description="Share of the context that a checkpoint may take.")
 
     # timeline
     timeline_raw_age: float = Field(

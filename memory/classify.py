@@ -111,7 +111,7 @@ _DECISION = _Rule(
 _PREFERENCE = _Rule(
     re.compile(
         r"\bi (?:really |absolutely |just |also |do )*(?:like|love|enjoy|adore|prefer|hate|dislike|can'?t stand)\b(?! to (?:know|ask)| how you)"
-        r"|\bi (?:don'?t|do not|never) (?:really )?(?:like|enjoy|eat|drink)\b|\bi'?d (?:rather|prefer)\b|\bmy fav(?:ou?)rite\b|\bi'?m (?:a (?:big|huge) fan of|(?:not )?(?:into|fond of|keen on|allergic to))\b",
+        r"|\bi (?:don'?t|do not|never) (?:really )?(?:like|enjoy|eat|drink)\b|\bi'?d (?:rather|prefer)\b|\bmy fav(?:ou?)rite\b|\bi(?:'?m| am) (?:a (?:big|huge) fan of|(?:not )?(?:into|fond of|keen on|allergic to))\b",
     ),
     (
         "like",

@@ -3,14 +3,15 @@
 Order: runtime, checkpoint, window, summaries of the session, facts, recalled memories.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from memory.budget import Budget, Kept, fitting, shrink
 from memory.chatlist import Group, cut_middle, group, render
+from memory.compaction.in_prompt import checkpoint_text
+from memory.compaction.parts import ActiveCheckpoint
 from memory.frames import (
-    checkpoint_frame,
     fact_line,
     facts_frame,
     recalled_frame,
@@ -47,7 +48,6 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    fixed: list[int]
     window: list[int]
     summaries: list[int]
     facts: list[int]
@@ -78,7 +78,7 @@ def recall_wanted(
 def assemble(
     *,
     runtime: str | None,
-    checkpoint: str | None,
+    checkpoint: ActiveCheckpoint | None,
     window: Sequence[StoredMessage],
     summaries: Sequence[Summary],
     hits: Sequence[Hit],
@@ -93,20 +93,21 @@ def assemble(
     Facts and recalled memories share one budget: where there are both, facts fill at most half of it, and under
     pressure the recalled memories go first.
 
-    The newest user message and what follows it always stay; so the budget is exceeded only if they, the runtime
-    text and the checkpoint alone are more than it holds.
+    The checkpoint is cut to what there is room for. The newest user message and what follows it always stay; so the
+    budget is exceeded only if they and the runtime text alone are more than it holds.
     """
     correct = (corrector or Corrector()).correct
     groups, orphans = group(window)
     rendered = [render(g, message_cut) for g in groups]
     newest_first = sorted(summaries, key=lambda s: (-s.turn_last, -s.id))
     texts = [cut_middle(h.content, message_cut) for h in hits]
-    fixed = [t for t in (runtime, checkpoint_frame(checkpoint) if checkpoint else None) if t]
-    sizes = _measured(fixed, rendered, newest_first, facts, hits, texts, correct)
+    sizes = _measured(rendered, newest_first, facts, hits, texts, correct)
     most = fitting(sizes.facts, budget.facts // 2 if hits else budget.facts)
+    text = checkpoint_text(checkpoint, budget.total, correct, _at_least(sizes, runtime, groups, correct))
+    fixed = {"fixed": _fixed(runtime, correct), "checkpoint": _fixed(text, correct)}
     kept = shrink(
         budget,
-        fixed=sum(sizes.fixed),
+        fixed=sum(fixed.values()),
         window=sizes.window,
         summaries=sizes.summaries,
         facts=[*sizes.facts[:most], *sizes.hits],
@@ -115,19 +116,18 @@ def assemble(
     n_facts = min(most, kept.facts)
     n_hits = kept.facts - n_facts
     builder = _Builder()
-    builder.fixed(runtime, checkpoint)
+    builder.fixed(runtime, checkpoint, text)
     for unit, messages in zip(groups[kept.window_from :], rendered[kept.window_from :], strict=True):
         builder.window(unit, messages)
     builder.summaries(newest_first[: kept.summaries][::-1])
     builder.facts(facts[:n_facts])
     builder.recalled(hits[:n_hits], texts[:n_hits])
     cut = sum(len(m.content) > message_cut for g in groups[kept.window_from :] for m in g.members)
-    statistics = _statistics(sizes, kept, n_facts, budget, groups, len(orphans), cut)
+    statistics = _statistics(fixed, sizes, kept, n_facts, budget, groups, len(orphans), cut)
     return Context(builder.messages, statistics, builder.provenance, list(degraded))
 
 
 def _measured(
-    fixed: Sequence[str],
     rendered: Sequence[Sequence[dict[str, Any]]],
     summaries: Sequence[Summary],
     facts: Sequence[Hit],
@@ -138,7 +138,6 @@ def _measured(
     """Tokens of everything that may come in."""
     lines = [record_line(h, t) for h, t in zip(hits, texts, strict=True)]
     return _Sizes(
-        fixed=[correct(estimate(t) + MESSAGE_OVERHEAD) for t in fixed],
         window=[correct(sum(map(message_tokens, messages))) for messages in rendered],
         summaries=_list_sizes(
             summaries_frame(()), [f"turn {s.turn_first}-{s.turn_last}: {s.content}" for s in summaries], correct
@@ -160,6 +159,15 @@ def message_tokens(message: Mapping[str, Any]) -> int:
     return size
 
 
+def _fixed(text: str | None, correct: Callable[[int], int]) -> int:
+    return correct(estimate(text) + MESSAGE_OVERHEAD) if text else 0
+
+
+def _at_least(sizes: _Sizes, runtime: str | None, groups: Sequence[Group], correct: Callable[[int], int]) -> int:
+    """Tokens of what stays whatever the budget is."""
+    return _fixed(runtime, correct) + sum(sizes.window[_newest(groups) :])
+
+
 class _Builder:
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -169,11 +177,12 @@ class _Builder:
         self.provenance.append({"index": len(self.messages), "part": part, **source})
         self.messages.append(message)
 
-    def fixed(self, runtime: str | None, checkpoint: str | None) -> None:
+    def fixed(self, runtime: str | None, checkpoint: ActiveCheckpoint | None, text: str | None) -> None:
         if runtime:
             self._add({"role": "system", "content": runtime}, "runtime")
-        if checkpoint:
-            self._add({"role": "system", "content": checkpoint_frame(checkpoint)}, "checkpoint")
+        if checkpoint is not None and text is not None:
+            source = {"kind": "checkpoint", "id": checkpoint.id, "seq_last": checkpoint.boundary_seq}
+            self._add({"role": "system", "content": text}, "checkpoint", sources=[source])
 
     def window(self, unit: Group, messages: Sequence[dict[str, Any]]) -> None:
         by_call = {m.metadata.get("tool_call_id"): m for m in unit.results.values()}
@@ -232,11 +241,18 @@ def _list_sizes(frame: str, lines: Sequence[str], correct: Any) -> list[int]:
 
 
 def _statistics(
-    sizes: _Sizes, kept: Kept, n_facts: int, budget: Budget, groups: Sequence[Group], orphans: int, cut: int
+    fixed: Mapping[str, int],
+    sizes: _Sizes,
+    kept: Kept,
+    n_facts: int,
+    budget: Budget,
+    groups: Sequence[Group],
+    orphans: int,
+    cut: int,
 ) -> dict[str, Any]:
     n_hits = kept.facts - n_facts
     tokens = {
-        "fixed": sum(sizes.fixed),
+        **fixed,
         "window": sum(sizes.window[kept.window_from :]),
         "summaries": sum(sizes.summaries[: kept.summaries]),
         "facts": sum(sizes.facts[:n_facts]),
@@ -252,6 +268,7 @@ def _statistics(
             "summaries": kept.summaries,
             "facts": n_facts,
             "recalled": n_hits,
+            "checkpoint": int(fixed["checkpoint"] > 0),
         },
         "dropped": {
             "window": sum(len(g.members) for g in groups[: kept.window_from]),

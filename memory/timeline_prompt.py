@@ -22,7 +22,7 @@ class _Text(BaseModel):
 
 def timeline_messages(template: str, lines: Sequence[str], length: int) -> list[dict[str, str]]:
     """The chat messages that ask for `lines` in at most `length` characters."""
-    system = template.format(length=length, language=_NAMES[language("\n".join(lines))])
+    system = template.replace("{length}", str(length)).replace("{language}", _NAMES[language("\n".join(lines))])
     return [{"role": "system", "content": system}, {"role": "user", "content": framed("records", "", lines).lstrip()}]
 
 
@@ -35,8 +35,6 @@ def parse_timeline(answer: str, length: int) -> str:
     text = "\n".join(
         line for line in (" ".join(part.split()) for part in parse_answer(answer, _Text).text.splitlines()) if line
     )
-    if any("\ud800" <= c <= "\udfff" for c in text):
-        raise BadAnswer("text: holds half a surrogate pair, which is no text")
     if len(text) > _TOO_LONG * length:
         raise BadAnswer(f"text: {len(text)} characters long; at most {length} are allowed")
     return condense(text.splitlines(), length)

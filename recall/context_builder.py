@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from memory.budget import Budget
+from memory.compaction.parts import ActiveCheckpoint
+from memory.compaction.parts import Parts as SummaryParts
 from memory.context import Recall, assemble, recall_wanted
 from memory.ranking import Key
 from memory.tokens import Corrector
@@ -17,6 +19,7 @@ from store import checkpoints, messages, sessions, summaries
 from store.db import Database
 from store.fact_reading import FactFilter
 from store.health import lag as store_lag
+from store.sessions import SessionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class Parts:
     """All that a context may hold, and how it came about."""
 
     window: list[StoredMessage] = field(default_factory=list)
-    checkpoint: str | None = None
+    checkpoint: ActiveCheckpoint | None = None
+    reuse: bool = False
     summaries: list[Summary] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     facts: list[Hit] = field(default_factory=list)
@@ -57,10 +61,14 @@ def read_parts(
     pending: Sequence[StoredMessage],
     options: RecallOptions,
     now: float,
+    model_window: int | None = None,
 ) -> Parts:
-    """The parts as SQLite has them, with what is `pending`. Call it within one snapshot."""
-    checkpoint = checkpoints.active(db, scope)
-    stored = messages.window(db, scope, options.window_messages, min_seq=checkpoint.boundary_seq if checkpoint else 0)
+    """The parts as SQLite has them, with what is `pending`, for a model's window of so many tokens. Call it within one
+    snapshot."""
+    session = sessions.get(db, scope)
+    reuse, checkpoint = read_checkpoint(db, scope, session, options, model_window or options.chat_window)
+    after = checkpoint.boundary_seq if checkpoint else 0
+    stored = messages.window(db, scope, options.window_messages, min_seq=after, session=session) if session else []
     fresh = not_stored(db, scope, pending)
     shown = window(stored, fresh, options.window_messages)
     rule = wanted(query.text, shown, options)
@@ -75,11 +83,12 @@ def read_parts(
         everywhere = replace(scope, session_id=None)
         unseen = fresh[: max(0, len(fresh) - len(shown))]
         hits, degraded = search_store(db, everywhere, replace(query, without=without, echoes=False), unseen, now)
-        facts = _facts(db, scope, query, options, now)
+        facts = _facts(db, scope, session, query, options, now)
     owed = store_lag(db, scope, now)
     return Parts(
         window=shown,
-        checkpoint=checkpoint.summary if checkpoint else None,
+        checkpoint=checkpoint,
+        reuse=reuse,
         summaries=recent if rule.summaries else [],
         hits=hits,
         facts=facts,
@@ -89,13 +98,29 @@ def read_parts(
     )
 
 
-def _facts(db: Database, scope: Scope, query: Query, options: RecallOptions, now: float) -> list[Hit]:
+def _facts(
+    db: Database, scope: Scope, session: SessionRow | None, query: Query, options: RecallOptions, now: float
+) -> list[Hit]:
     """Facts of all the user's sessions; where this session has a data source, those of it and of none."""
-    session = sessions.get(db, scope)
     which = FactFilter(data_source=None if session is None else session.data_source)
     wanted = FactQuery(query.text, options.fact_limit, query.vector, which, RELEVANT_FROM)
     # What cannot be searched by meaning is noted by the search for messages already.
     return context_facts(db, replace(scope, session_id=None), wanted, options.weights, now)[0]
+
+
+def read_checkpoint(
+    db: Database, scope: Scope, session: SessionRow | None, options: RecallOptions, model_window: int
+) -> tuple[bool, ActiveCheckpoint | None]:
+    """Whether the session is so long that a checkpoint is to stand in for older messages, and the one that does."""
+    if session is None:
+        return False, None
+    tokens, count = session.token_count - session.reset_tokens, session.last_seq - session.reset_seq
+    if not options.compaction.reuse(tokens, count, model_window):
+        return False, None
+    found = checkpoints.active(db, scope)
+    if found is None:
+        return True, None
+    return True, ActiveCheckpoint(found.id, found.boundary_seq, SummaryParts.model_validate_json(found.summary))
 
 
 def parts_without_store(query: Query, pending: Sequence[StoredMessage], options: RecallOptions, now: float) -> Parts:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from config.settings import Settings
 from memory.budget import Shares
+from memory.compaction.thresholds import CompactionRules
 from memory.weights import WeightPolicy
 from recall.policy import weight_policy
 
@@ -30,6 +31,7 @@ class RecallOptions:
     min_query_length: int = 2
     long_term_trigger: tuple[str, ...] = ()
     message_cut: int = 2_000
+    compaction: CompactionRules = field(default_factory=CompactionRules)
     tail_max: int = 1_000
     tail_timeout: float = 0.5
     query_embed_timeout: float = 0.5
@@ -61,6 +63,13 @@ class RecallOptions:
             min_query_length=settings.min_query_length,
             long_term_trigger=tuple(settings.long_term_trigger),
             message_cut=settings.message_cut,
+            compaction=CompactionRules(
+                window_tokens=settings.chat_window,
+                window_messages=settings.window_messages,
+                reuse_share=settings.reuse_share,
+                compact_share=settings.compact_share,
+                keep=settings.compact_keep,
+            ),
             tail_max=settings.tail_max,
             query_embed_timeout=settings.query_embed_timeout,
             query_cache_size=settings.query_cache_size,

@@ -132,7 +132,7 @@ class Reader:
         now = self._clock()
 
         def work(db: Database) -> Parts:
-            return read_parts(db, scope, wanted, pending, self.options, now)
+            return read_parts(db, scope, wanted, pending, self.options, now, model_window)
 
         try:
             parts = await self._db.read(work)

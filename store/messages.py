@@ -9,6 +9,7 @@ from memory.types import Scope, StoredMessage
 from store import sessions
 from store.db import Database, Row
 from store.scopes import find_scope
+from store.sessions import SessionRow
 
 OWED, EMBEDDED, NEEDS_NONE = 0, 1, 2
 """Values of `has_embedding`."""
@@ -78,17 +79,26 @@ def insert_many(db: Database, rows: Sequence[MessageRow]) -> None:
     db.insert("messages_insert", rows)
 
 
-def window(db: Database, scope: Scope, limit: int, min_seq: int = 0) -> list[StoredMessage]:
+def window(
+    db: Database, scope: Scope, limit: int, min_seq: int = 0, *, session: SessionRow | None = None
+) -> list[StoredMessage]:
     """The newest `limit` messages of the session that `scope` names, oldest first.
 
-    Messages up to the session's last reset, and up to `min_seq` (a checkpoint's boundary), are left out.
+    Messages up to the session's last reset, and up to `min_seq` (a checkpoint's boundary), are left out. `session` is
+    the session's row, from who has it already.
     """
-    session = sessions.get(db, scope)
+    session = session or sessions.get(db, scope)
     if session is None:
         return []
     after = max(session.reset_seq, min_seq)
     rows = db.run("messages_window", session_pk=session.id, after=after, limit=limit)
     return [_stored(row) for row in reversed(rows)]
+
+
+def after_seq(db: Database, session_pk: int, after: int, up_to: int, limit: int) -> list[StoredMessage]:
+    """A session's messages with `after` < seq <= `up_to`, oldest first, at most `limit`; for the workers."""
+    rows = db.run("messages_after_seq", session_pk=session_pk, after=after, up_to=up_to, limit=limit)
+    return [_stored(row) for row in rows]
 
 
 def by_ids(db: Database, scope: Scope, ids: Sequence[int]) -> list[StoredMessage]:

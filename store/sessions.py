@@ -15,7 +15,9 @@ class SessionRow:
     """One row of `sessions`, to be changed in place and saved. `id` is 0 until it is created.
 
     `turn_count` is the newest turn's number (the first is 1), `open_turn` that of the open one.
-    `last_activity` is by the ingest clock; all times are unix seconds.
+    `compact_seq` is the last boundary up to which compaction was asked for, and `compact_tokens` the `token_count` of
+    then; `reset_tokens` is that of the last reset. `timeline_seq` is the last message that the timeline was asked to
+    tell of. `last_activity` is by the ingest clock; all times are unix seconds.
     """
 
     namespace: str
@@ -35,7 +37,10 @@ class SessionRow:
     closed_turns: int = 0
     extracted_turn: int = 0
     compact_seq: int = 0
+    compact_tokens: int = 0
     reset_seq: int = 0
+    reset_tokens: int = 0
+    timeline_seq: int = 0
     message_count: int = 0
     token_count: int = 0
     ended_at: float | None = None
@@ -66,8 +71,8 @@ def save_many(db: Database, rows: Sequence[SessionRow]) -> None:
 
 
 def idle_open(db: Database, before: float, limit: int) -> list[SessionRow]:
-    """Sessions without activity since `before` that have an open turn, or turns that no extraction window
-    covers; the longest idle first."""
+    """Sessions without activity since `before` that have an open turn, turns that no extraction window covers, or
+    messages that the timeline does not tell of; the longest idle first."""
     return [_session(row) for row in db.run("sessions_idle", before=before, limit=limit)]
 
 

@@ -39,6 +39,18 @@ class Unrolled(NamedTuple):
     ends_at: float
 
 
+class ToldTurn(NamedTuple):
+    """A turn that a session's entry is to tell of, with its summary if it has one."""
+
+    scope_id: int
+    turn: int
+    seq_first: int
+    seq_last: int
+    starts_at: float
+    ends_at: float
+    summary: str | None
+
+
 def put(db: Database, entry: NewEntry, now: float) -> int:
     """Writes the entry, or writes the one of its scope, level and period anew; its id. Its sources are linked to it."""
     with db.atomic():
@@ -112,6 +124,22 @@ def newest(
 def last_seq(db: Database, session_pk: int) -> int:
     """The last message of the session that an entry stands for; 0 where there is none."""
     return int(db.value("timeline_last_seq", session_pk=session_pk) or 0)
+
+
+def untold(db: Database, session_pk: int, after: int, up_to: int) -> list[ToldTurn]:
+    """The session's turns that begin with `after` < seq <= `up_to`, in order; for the workers.
+
+    A turn that is open and goes on beyond `up_to` is left out, and no turn's `seq_last` lies beyond where it began.
+    """
+    params = {"session_pk": session_pk, "after": after, "up_to": up_to}
+    rows = db.tuples("timeline_untold", params)
+    going_on = [row[2] for row in rows if row[3] > up_to and row[-1]]
+    most = min([up_to, *(first - 1 for first in going_on)])
+    return [
+        ToldTurn(scope_id, turn, first, min(last, most), starts_at, ends_at, summary)
+        for scope_id, turn, first, last, starts_at, ends_at, summary, _ in rows
+        if first not in going_on
+    ]
 
 
 def _entry(row: Row) -> TimelineEntry:

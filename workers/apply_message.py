@@ -3,6 +3,7 @@
 import json
 
 from memory.turns import advance, names_another_turn
+from store import counters
 from store.messages import NEEDS_NONE, OWED, MessageRow
 from store.sessions import SessionRow
 from workers.apply_turn import turn_closed
@@ -32,7 +33,8 @@ def apply_message(batch: Batch, session: SessionRow, _item: Incoming, said: Utte
     if said.terms:
         batch.terms.append(("message", message_id, session.scope_id, said.terms))
     batch.embeddings += embed
-    _count_tokens(batch, session, said.tokens)
+    session.token_count += said.tokens
+    _ask_for_compaction(batch, session)
     for turn in step.closed:
         turn_closed(batch, session, turn)
 
@@ -65,12 +67,15 @@ def _row(batch: Batch, session: SessionRow, said: Utterance, message_id: int, tu
     )
 
 
-def _count_tokens(batch: Batch, session: SessionRow, tokens: int) -> None:
-    """Compaction is asked for each time the session has grown by another `compact_tokens`."""
-    limit = batch.rules.compact_tokens
-    before = session.token_count // limit
-    session.token_count += tokens
-    if session.token_count // limit > before:
-        session.compact_seq = session.last_seq
-        payload = {"session_pk": session.id, "seq": session.last_seq}
-        batch.defer(COMPACT, f"session:{session.id}:{session.last_seq}", session.namespace, payload)
+def _ask_for_compaction(batch: Batch, session: SessionRow) -> None:
+    """Fixes how far the session is to be compacted, once it has grown enough since that was last fixed."""
+    tokens = session.token_count - session.compact_tokens
+    before = max(session.compact_seq, session.reset_seq)
+    keep = batch.rules.compaction.due(tokens, session.last_seq - before)
+    if keep is None:
+        return
+    session.compact_seq = session.last_seq - keep
+    session.compact_tokens = session.token_count
+    payload = {"session_pk": session.id, "boundary": session.compact_seq}
+    batch.owe(COMPACT, f"session:{session.id}:{session.compact_seq}", session.namespace, payload)
+    counters.bump(batch.db, "compaction_l3_triggered")

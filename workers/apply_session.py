@@ -32,3 +32,4 @@ def apply_reset(_batch: Batch, session: SessionRow, _item: Incoming, _event: Ses
     """Empties the window; what came before stays recallable. The open turn stays open: its answer may be on
     its way."""
     session.reset_seq = session.last_seq
+    session.reset_tokens = session.compact_tokens = session.token_count

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from memory.turns import close, extraction_windows, settled
 from store.sessions import SessionRow
-from workers.kinds import EXTRACT, SUMMARISE
+from workers.kinds import EXTRACT, SUMMARISE, TIMELINE
 from workers.session_book import set_turn_state, turn_state
 
 
@@ -36,13 +36,17 @@ def turn_closed(ledger: Ledger, session: SessionRow, turn: int) -> None:
 
 
 def close_all(ledger: Ledger, session: SessionRow) -> None:
-    """Closes the open turn, if there is one, and gives what is left to extraction: the session ended or
-    lies idle."""
+    """Closes the open turn, if there is one, and gives what is left to extraction and to the timeline: the session
+    ended or lies idle."""
     step = close(turn_state(session))
     set_turn_state(session, step.state)
     for turn in step.closed:
         turn_closed(ledger, session, turn)
     extract(ledger, session, session.turn_count, final=True)
+    if session.timeline_seq < session.last_seq:
+        session.timeline_seq = session.last_seq
+        payload = {"session_pk": session.id, "seq": session.last_seq}
+        ledger.owe(TIMELINE, f"session:{session.id}:{session.last_seq}", session.namespace, payload)
 
 
 def extract(ledger: Ledger, session: SessionRow, closed_turn: int, *, final: bool) -> None:

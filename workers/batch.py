@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory.compaction.thresholds import CompactionRules
 from memory.types import Kind
 from store import counters, dead_letters, events, fulltext, jobs, messages
 from store.db import Database
@@ -25,7 +26,7 @@ class IngestRules:
 
     embed_min_chars: int
     extract_every: int
-    compact_tokens: int
+    compaction: CompactionRules
     subagent_reply_tokens: int
 
 

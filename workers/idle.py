@@ -1,6 +1,7 @@
 """Finishes sessions that have been idle: the open turn closes, and what is left is given to extraction."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +9,6 @@ from store import jobs, sessions
 from store.db import Database
 from store.jobs import JobRow
 from workers.apply_turn import close_all
-from workers.kinds import SUMMARISE
 
 _BATCH = 50
 
@@ -26,13 +26,13 @@ class _Ledger:
         self.rows.append(JobRow(kind, subject, namespace, self.now, self.now, json.dumps(payload), "deferred"))
 
 
-def close_idle(db: Database, *, now: float, before: float, extract_every: int) -> tuple[int, int]:
-    """Closes what has been idle since `before`, in short transactions; sessions finished, summaries owed.
+def close_idle(db: Database, *, now: float, before: float, extract_every: int) -> tuple[int, Counter[str]]:
+    """Closes what has been idle since `before`, in short transactions; sessions finished, and jobs owed by kind.
 
     Raises:
         StoreError: SQLite refused; the rest is found again by the next tick.
     """
-    finished = owed = 0
+    finished, owed = 0, Counter[str]()
     while sessions.idle_open(db, before, 1):
         ledger = _Ledger(extract_every, now)
         with db.atomic():
@@ -45,5 +45,5 @@ def close_idle(db: Database, *, now: float, before: float, extract_every: int) -
         if not rows:
             break
         finished += len(rows)
-        owed += sum(row.kind == SUMMARISE for row in ledger.rows)
+        owed.update(row.kind for row in ledger.rows if row.state == "pending")
     return finished, owed

@@ -9,6 +9,7 @@ EMBED: Final = "embed"
 SUMMARISE: Final = "summarise"
 EXTRACT: Final = "extract"
 COMPACT: Final = "compact"
+TIMELINE: Final = "timeline"
 REMEMBER: Final = "remember"
 FORGET: Final = "forget"
 FEEDBACK: Final = "feedback"
@@ -17,10 +18,10 @@ ADJUST: Final = "adjust"
 QUEUES: Final = (INGEST, EMBED, SUMMARISE, EXTRACT, COMPACT, MAINTAIN)
 """Celery queues, each scaled apart. Their keys in Redis carry the prefix of the settings."""
 
-HANDLED: Final = (EMBED, SUMMARISE, FEEDBACK, ADJUST)
+HANDLED: Final = (EMBED, SUMMARISE, COMPACT, TIMELINE, FEEDBACK, ADJUST)
 """Kinds of job that have a handler. The others are written as deferred."""
 
-_QUEUE_OF: Final = {FEEDBACK: MAINTAIN, ADJUST: MAINTAIN}
+_QUEUE_OF: Final = {TIMELINE: COMPACT, FEEDBACK: MAINTAIN, ADJUST: MAINTAIN}
 
 
 def queue_of(kind: str) -> str:

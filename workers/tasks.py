@@ -7,11 +7,12 @@ from config.logging import get_logger
 from recall.policy import weight_policy
 from workers.adjust import AdjustHandler
 from workers.celery_app import WorkerApp, task_name
+from workers.compact import CompactHandler, compact_options
 from workers.drain import Drain, Drained, DrainRules, Handler
 from workers.embed import EmbedHandler
 from workers.feedback import FeedbackHandler
 from workers.idle import close_idle
-from workers.kinds import ADJUST, EMBED, FEEDBACK, SUMMARISE
+from workers.kinds import ADJUST, COMPACT, EMBED, FEEDBACK, SUMMARISE, TIMELINE
 from workers.liveness import Liveness
 from workers.nightly import run_due
 from workers.process import Process
@@ -19,6 +20,7 @@ from workers.retry import RetryRules
 from workers.stream import stored_until
 from workers.summarise import SummariseHandler
 from workers.sweep import sweep
+from workers.timeline import TimelineHandler
 from workers.upkeep import keep_up
 from workers.wiring import build_drain
 
@@ -95,6 +97,28 @@ def keep_facts(process: Process) -> None:
         log.info("facts_archived", facts=archived)
 
 
+def compact(process: Process) -> None:
+    """Compacts the sessions that are due; the timeline then tells of it."""
+    settings = process.settings
+    handler = CompactHandler(
+        process.db,
+        process.summariser,
+        compact_options(settings),
+        clock=process.clock,
+    )
+    _drain(process, handler)
+    for kind in handler.owes:
+        process.nudger.nudge(kind)
+
+
+def timeline(process: Process) -> None:
+    """Writes what happened in sessions that were compacted or have ended."""
+    handler = TimelineHandler(process.db, clock=process.clock)
+    _drain(process, handler)
+    if handler.owes:
+        process.nudger.nudge(TIMELINE)
+
+
 def run_sweep(process: Process) -> None:
     """Sends the tasks that are missing."""
     owed = sweep(process.db, process.nudger, now=process.clock(), cache_size=process.settings.embed_cache_size)
@@ -110,9 +134,9 @@ def run_close_idle(process: Process) -> None:
     before = stored_until(process.redis, process.keys, now) - settings.turn_idle
     finished, owed = close_idle(process.db, now=now, before=before, extract_every=settings.extract_every)
     if finished:
-        log.info("idle_sessions_closed", sessions=finished, summaries=owed)
-    if owed:
-        process.nudger.nudge(SUMMARISE)
+        log.info("idle_sessions_closed", sessions=finished, summaries=owed[SUMMARISE])
+    for kind in owed:
+        process.nudger.nudge(kind)
 
 
 def drain_stream(process: Process) -> None:
@@ -139,6 +163,8 @@ _TASKS: dict[str, Callable[..., None]] = {
     FEEDBACK: feedback,
     ADJUST: adjust,
     "keep_facts": keep_facts,
+    COMPACT: compact,
+    TIMELINE: timeline,
     "sweep": run_sweep,
     "close_idle": run_close_idle,
     "drain_stream": drain_stream,

@@ -8,6 +8,7 @@ from workers.batch import IngestRules
 from workers.bootstep import Runnable
 from workers.celery_app import WorkerApp
 from workers.checkpoint import Checkpointer
+from workers.compact import compaction_rules
 from workers.config import own_queue, queue_prefix
 from workers.consumer import ConsumerRules, StreamConsumer
 from workers.kinds import EMBED, FEEDBACK
@@ -74,7 +75,7 @@ def _build(process: Process, owner: str, stop: threading.Event, roles: Sequence[
         ingest_rules=IngestRules(
             embed_min_chars=settings.embed_min_chars,
             extract_every=settings.extract_every,
-            compact_tokens=max(1, int(settings.compact_share * settings.chat_window)),
+            compaction=compaction_rules(settings),
             subagent_reply_tokens=settings.subagent_reply_tokens,
         ),
         clock=process.clock,

@@ -19,6 +19,16 @@ WHERE m.session_pk = :session_pk AND m.seq > :after
 ORDER BY m.seq DESC
 LIMIT :limit
 
+-- name: messages_after_seq
+-- What a compaction takes: from the last boundary to the new one.
+SELECT
+    m.id, m.event_id, s.session_id, m.role, m.content, m.occurred_at, m.seq, m.turn, m.msg_type, m.token_count,
+    m.metadata
+FROM main_messages AS m JOIN sessions AS s ON s.id = m.session_pk
+WHERE m.session_pk = :session_pk AND m.seq > :after AND m.seq <= :up_to
+ORDER BY m.seq
+LIMIT :limit
+
 -- name: messages_by_ids
 -- What a search found; the scope is asked again, so that a wrong id shows nothing of another user.
 SELECT

@@ -2,7 +2,8 @@
 -- The consumer loads a batch's sessions at once; :pairs is a JSON array of [namespace, session id].
 SELECT
     s.id, s.namespace, s.session_id, s.scope_id, s.agent_id, s.data_source, s.shared, s.last_seq, s.turn_count,
-    s.open_turn, s.open_turn_id, s.open_tool_calls, s.closed_turns, s.extracted_turn, s.compact_seq, s.reset_seq,
+    s.open_turn, s.open_turn_id, s.open_tool_calls, s.closed_turns, s.extracted_turn, s.compact_seq,
+    s.compact_tokens, s.reset_seq, s.reset_tokens, s.timeline_seq,
     s.message_count, s.token_count, s.started_at, s.ended_at, s.last_activity
 FROM json_each(:pairs) AS j
 CROSS JOIN sessions AS s ON s.namespace = j.value ->> 0 AND s.session_id = j.value ->> 1
@@ -11,12 +12,12 @@ CROSS JOIN sessions AS s ON s.namespace = j.value ->> 0 AND s.session_id = j.val
 -- Made by a session's first event, whatever its type.
 INSERT INTO sessions (
     namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
-    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
-    ended_at, last_activity
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
 ) VALUES (
     :namespace, :session_id, :scope_id, :agent_id, :data_source, :shared, :last_seq, :turn_count, :open_turn,
-    :open_turn_id, :open_tool_calls, :closed_turns, :extracted_turn, :compact_seq, :reset_seq, :message_count,
-    :token_count, :started_at, :ended_at, :last_activity
+    :open_turn_id, :open_tool_calls, :closed_turns, :extracted_turn, :compact_seq, :compact_tokens, :reset_seq, :reset_tokens,
+    :timeline_seq, :message_count, :token_count, :started_at, :ended_at, :last_activity
 ) RETURNING id
 
 -- name: sessions_save
@@ -25,19 +26,20 @@ UPDATE sessions SET
     agent_id = :agent_id, data_source = :data_source, shared = :shared, last_seq = :last_seq,
     turn_count = :turn_count, open_turn = :open_turn, open_turn_id = :open_turn_id,
     open_tool_calls = :open_tool_calls, closed_turns = :closed_turns, extracted_turn = :extracted_turn,
-    compact_seq = :compact_seq, reset_seq = :reset_seq, message_count = :message_count, token_count = :token_count,
-    ended_at = :ended_at, last_activity = :last_activity
+    compact_seq = :compact_seq, compact_tokens = :compact_tokens, reset_seq = :reset_seq,
+    reset_tokens = :reset_tokens, timeline_seq = :timeline_seq, message_count = :message_count,
+    token_count = :token_count, ended_at = :ended_at, last_activity = :last_activity
 WHERE id = :id
 
 -- name: sessions_idle
--- What time alone must finish: turns that nobody answered, and closed ones that no extraction window covers yet. The
--- condition is the partial index's own, word for word.
+-- What time alone must finish: turns that nobody answered, closed ones that no extraction window covers yet, and
+-- messages that the timeline does not tell of. The condition is the partial index's own, word for word.
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
-    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
-    ended_at, last_activity
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
 FROM sessions
-WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count) AND last_activity < :before
+WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count OR timeline_seq < last_seq) AND last_activity < :before
 ORDER BY last_activity
 LIMIT :limit
 
@@ -45,8 +47,8 @@ LIMIT :limit
 -- What a user sees as their sessions.
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
-    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
-    ended_at, last_activity
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
 FROM sessions
 WHERE scope_id = :scope_id
 ORDER BY last_activity DESC, id DESC
@@ -56,8 +58,8 @@ LIMIT :limit
 -- A session of somebody else is as good as none, unless it was opened as shared.
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
-    open_tool_calls, closed_turns, extracted_turn, compact_seq, reset_seq, message_count, token_count, started_at,
-    ended_at, last_activity
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
 FROM sessions
 WHERE namespace = :namespace AND session_id = :session_id AND (scope_id = :scope_id OR shared)
 

@@ -65,3 +65,18 @@ LIMIT :limit
 -- name: timeline_last_seq
 -- Where the next entry of the session begins.
 SELECT max(seq_last) FROM timeline WHERE session_pk = :session_pk
+
+-- name: timeline_untold
+-- Turns by their first message: a late answer may have joined one long after its time.
+SELECT
+    m.scope_id, m.turn, min(m.seq) AS seq_first, max(m.seq), min(m.occurred_at), max(m.occurred_at),
+    (SELECT t.content FROM short_term_memories AS t
+     WHERE t.session_pk = m.session_pk AND t.turn_first = m.turn AND t.turn_last = m.turn),
+    m.turn IS (SELECT s.open_turn FROM sessions AS s WHERE s.id = m.session_pk)
+FROM main_messages AS m
+WHERE m.session_pk = :session_pk AND m.turn IN (
+    SELECT DISTINCT turn FROM main_messages WHERE session_pk = :session_pk AND seq > :after AND seq <= :up_to
+)
+GROUP BY m.turn
+HAVING min(m.seq) > :after
+ORDER BY seq_first

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from memory.budget import plan
+from memory.compaction.parts import ActiveCheckpoint, as_parts, no_parts
 from memory.context import Context, assemble, message_tokens, recall_wanted
 from memory.tokens import Corrector
 from memory.types import Degraded, Hit, StoredMessage, Summary
@@ -25,6 +26,10 @@ def hit(number: int, content: str, score: float = 0.5, **rest: Any) -> Hit:
     return Hit("message", number, score, content, 1_700_000_000.0, "s0", "user", 1, f"h{number}", **rest)
 
 
+def checkpoint(*decisions: str) -> ActiveCheckpoint:
+    return ActiveCheckpoint(7, 40, as_parts({**no_parts(), "decisions": list(decisions)}))
+
+
 def build(**parts: Any) -> Context:
     given: dict[str, Any] = {"runtime": None, "checkpoint": None, "window": [], "summaries": [], "hits": []}
     return assemble(**{**given, "budget": plan(0, tokens=10_000), **parts})
@@ -40,7 +45,7 @@ WINDOW = [
 def test_parts_stand_in_their_fixed_order() -> None:
     context = build(
         runtime="You help with travel.",
-        checkpoint="Planning a trip to Hven.",
+        checkpoint=checkpoint("Planning a trip to Hven."),
         window=WINDOW,
         summaries=[summary(1, "Asked for the ferry")],
         hits=[hit(9, "I get seasick")],
@@ -182,3 +187,21 @@ def test_tool_calls_count_into_a_messages_size() -> None:
 def test_when_to_recall(query: str, rules: dict[str, Any], wanted: tuple[bool, bool, str]) -> None:
     recall = recall_wanted(query, **{"first_round": False, **rules})
     assert (recall.summaries, recall.long_term, recall.reason) == wanted
+
+
+def test_a_checkpoint_takes_a_quarter_at_most_and_says_where_it_comes_from() -> None:
+    long = checkpoint(*(f"Ana chose pier {n} for ferry {n} to Hven." for n in range(200)))
+    context = build(checkpoint=long, window=WINDOW, budget=plan(0, tokens=1_000))
+    tokens = context.statistics["tokens"]
+    assert 100 < tokens["checkpoint"] <= 250
+    assert context.statistics["kept"]["checkpoint"] == 1
+    assert context.provenance[0]["sources"] == [{"kind": "checkpoint", "id": 7, "seq_last": 40}]
+
+
+def test_a_checkpoint_never_makes_a_context_too_large() -> None:
+    question = [message(1, "user", "Where does the ferry leave? " * 12)]
+    whole = build(window=question).statistics["tokens"]["total"]
+    context = build(checkpoint=checkpoint("Ana chose pier 4."), window=question, budget=plan(0, tokens=whole + 5))
+    assert context.statistics["over_budget"] == 0
+    assert context.statistics["kept"]["checkpoint"] == 0
+    assert [p["part"] for p in context.provenance] == ["window"]

@@ -166,9 +166,36 @@ def test_windows_of_closed_turns_are_deferred_and_the_end_takes_the_rest(bench: 
     assert bench.rows("SELECT open_turn, closed_turns, ended_at FROM sessions") == [(None, 4, NOW)]
 
 
-def test_growth_asks_for_compaction_each_time_anew(bench: Bench) -> None:
-    bench.apply(*(message(content="x" * 100) for _ in range(4)))
-    assert bench.jobs("compact") == [("session:1:2", "deferred"), ("session:1:4", "deferred")]
+def test_growth_in_tokens_asks_for_compaction_of_all_but_the_newest(bench: Bench) -> None:
+    bench.apply(*(message(content="x" * 240) for _ in range(6)))
+    assert bench.jobs("compact") == [("session:1:1", "pending"), ("session:1:4", "pending")]
+    assert bench.rows("SELECT compact_seq, compact_tokens, token_count FROM sessions") == [(4, 360, 360)]
+
+
+def test_growth_in_messages_leaves_half_a_window_verbatim(bench: Bench) -> None:
+    bench.apply(*(message(content="hm") for _ in range(24)))
+    assert bench.jobs("compact") == [
+        ("session:1:6", "pending"),
+        ("session:1:12", "pending"),
+        ("session:1:18", "pending"),
+    ]
+    assert bench.rows("SELECT payload FROM jobs WHERE kind = 'compact' AND subject = 'session:1:6'") == [
+        ('{"session_pk": 1, "boundary": 6}',)
+    ]
+    assert bench.rows("SELECT value FROM counters WHERE name = 'compaction_l3_triggered'") == [(3,)]
+
+
+def test_a_reset_starts_the_growth_anew(bench: Bench) -> None:
+    bench.apply(*(message(content="hm") for _ in range(10)), {"type": "session.reset", "session_id": "s1"})
+    bench.apply(*(message(content="hm") for _ in range(10)))
+    assert bench.jobs("compact") == []
+    assert bench.rows("SELECT reset_tokens, compact_tokens FROM sessions") == [(10, 10)]
+
+
+def test_a_session_that_ends_owes_an_entry_of_the_timeline_once(bench: Bench) -> None:
+    bench.apply(message(), message(**ANSWER), {"type": "session.ended", "session_id": "s1"})
+    bench.apply({"type": "session.ended", "session_id": "s1", "id": "again"})
+    assert bench.jobs("timeline") == [("session:1:2", "pending")]
 
 
 def test_a_reset_starts_the_window_anew(bench: Bench) -> None:

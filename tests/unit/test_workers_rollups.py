@@ -2,21 +2,20 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from llm.errors import Unreachable
-from llm.ports import ChatMessage, ChatReply
 from memory.timeline import DAY, TimelineRules
 from memory.types import Scope, TimelineEntry, TimelineLevel
 from store import scopes, timeline
 from store.db import Database
 from store.timeline import NewEntry
+from tests.unit.scripted_model import Scripted
 from tests.unit.store_support import opened, session
 from workers.rollups import Group, Shortener, due, make
 
@@ -38,31 +37,6 @@ def write(db: Database, at: float, content: str, scope: Scope = SCOPE) -> int:
         row.scope_id, "session", f"{row.id}:{at}", content, at - 60, at, len(content), row.id, seq_first=1, seq_last=2
     )
     return timeline.put(db, entry, at)
-
-
-class Scripted:
-    """Answers from a list; an error in it is raised."""
-
-    name = "scripted"
-
-    def __init__(self, *answers: str | Exception) -> None:
-        self.answers = list(answers)
-        self.asked: list[Sequence[ChatMessage]] = []
-
-    async def complete(
-        self, messages: Sequence[ChatMessage], *, tools: Sequence[dict[str, Any]] = (), max_tokens: int | None = None
-    ) -> ChatReply:
-        self.asked.append(messages)
-        answer = self.answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return ChatReply(answer)
-
-    def stream(self, messages: Sequence[ChatMessage], *, tools: Sequence[dict[str, Any]] = ()) -> Any:
-        raise AssertionError("the workers do not stream")
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
 
 
 BY_RULES = Shortener(None, "")

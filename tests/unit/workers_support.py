@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from memory.compaction.thresholds import CompactionRules
 from store import leases
 from store.db import Database
 from store.opening import open_database
@@ -10,19 +11,24 @@ from workers.batch import IngestRules
 from workers.ingest import Applied, Ingest
 from workers.stream import Entry
 
-RULES = IngestRules(embed_min_chars=10, extract_every=2, compact_tokens=50, subagent_reply_tokens=100)
+RULES = IngestRules(
+    embed_min_chars=10,
+    extract_every=2,
+    compaction=CompactionRules(window_tokens=200, window_messages=12, keep=2),
+    subagent_reply_tokens=100,
+)
 NOW = 1_800_000_000.0
 
 
 class Bench:
     """An ingest over a database in `folder`, with a clock that stands at `now`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, rules: IngestRules = RULES) -> None:
         self.now = NOW
         self.db: Database = open_database(folder / "test.db", clock=lambda: self.now)
         lease = leases.acquire(self.db, "consumer", "test", 10.0, self.now)
         assert lease is not None
-        self.ingest = Ingest(self.db, lease, RULES, lambda: self.now)
+        self.ingest = Ingest(self.db, lease, rules, lambda: self.now)
         self._number = 0
 
     def entry(self, fields: dict[str, Any], entry_id: str | None = None) -> Entry:
