@@ -20,6 +20,7 @@ from recall.query_embedding import QueryEmbedder
 from recall.reader import Reader
 from sidestream.aio import AsyncPublisher
 from sidestream.keys import Keys
+from store.archive_place import policy
 from store.embedded import EmbeddedRedis
 from store.redis_client import AsyncRedis, connect_async
 
@@ -64,7 +65,9 @@ async def open_services(
         keys,
         clock=clock,
     )
-    facts = FactReader(ReadDatabase(settings.database), weight_policy(settings), clock=clock)
+    facts = FactReader(
+        ReadDatabase(settings.database), weight_policy(settings), retention=policy(settings), clock=clock
+    )
     publisher = AsyncPublisher(
         url,
         prefix=settings.redis_prefix,

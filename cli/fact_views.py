@@ -126,5 +126,10 @@ def _day(seconds: float) -> str:
     return f"{to_datetime(seconds):%Y-%m-%d}"
 
 
+def moment(seconds: float) -> str:
+    """A moment in UTC, to the second."""
+    return to_datetime(seconds).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def _time(seconds: float | None) -> str | None:
-    return None if seconds is None else to_datetime(seconds).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return None if seconds is None else moment(seconds)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory.facts.model import Change, Fact
+from memory.retention import DAY, Policy, Rule, outcome
 from memory.times import to_datetime
 from memory.types import Scope, StoredMessage
 from memory.weights import WeightPolicy, archive_at, is_core, present_weight
@@ -15,7 +16,7 @@ from store.fact_reading import KnownFact, Uses
 @dataclass(frozen=True, slots=True)
 class End:
     """When a fact leaves recall: the earlier of its expiry and the day on which its weight, if it is never used again,
-    is too low. Unix seconds; None: not by that."""
+    is too low; of one that has left it, when retention takes it. Unix seconds; None: not by that."""
 
     at: float | None = None
     why: str = ""
@@ -46,7 +47,9 @@ class Explanation:
     changes: Sequence[Change]
 
 
-def explain(db: Database, scope: Scope, memory_id: str, policy: WeightPolicy, now: float) -> Explanation | None:
+def explain(
+    db: Database, scope: Scope, memory_id: str, policy: WeightPolicy, retention: Policy, now: float
+) -> Explanation | None:
     """The answers, read within one snapshot; None where the scope has no such fact."""
     known = fact_reading.one(db, scope, memory_id)
     if known is None:
@@ -66,7 +69,7 @@ def explain(db: Database, scope: Scope, memory_id: str, policy: WeightPolicy, no
         supersedes=fact_reading.superseded(db, scope, memory_id),
         superseded_by=fact_reading.one(db, scope, fact.superseded_by) if fact.superseded_by else None,
         conflicts=[other for other in linked if other is not None],
-        ends=end(known, policy),
+        ends=end(known, policy, retention.rule("fact", scope.namespace)),
         changes=changes,
     )
 
@@ -104,10 +107,16 @@ def why(known: KnownFact, changes: Sequence[Change], uses: Uses, policy: WeightP
     return f"{fact.status}: {fact.status_reason or said or 'no reason was given'}"
 
 
-def end(known: KnownFact, policy: WeightPolicy) -> End:
-    """When an active fact leaves recall; one that has left it ends with retention, which its day does not move."""
+def end(known: KnownFact, policy: WeightPolicy, rule: Rule) -> End:
+    """When an active fact leaves recall, or retention takes one that has left it. A legal hold may put that off."""
+    if known.fact.status == "candidate":
+        return End(why="when somebody releases or refuses it")
     if known.fact.status != "active":
-        return End(why="it is not recalled; retention decides how long it stays readable")
+        action = outcome(rule.action, known.fact.importance)
+        if action == "keep":
+            return End(why="it is not recalled, and retention keeps it")
+        does = "moves it to the archive" if action == "archive" else "deletes it"
+        return End(known.fact.updated_at + rule.days * DAY, f"it is not recalled, and retention {does}")
     expires, fades = known.fact.expires_at, archive_at(known.standing, policy)
     if expires is not None and (fades is None or expires <= fades):
         return End(expires, "it expires", expires, fades)

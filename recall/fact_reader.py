@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from memory.facts.model import Change
+from memory.retention import Policy
 from memory.types import Scope, TimelineEntry, TimelineLevel
 from memory.weights import WeightPolicy
 from recall.database import ReadDatabase
@@ -16,10 +17,19 @@ _EVER = (float("-inf"), float("inf"))
 
 
 class FactReader:
-    """Every method may raise StoreError where SQLite cannot be read. `policy` says what weights come to."""
+    """Every method may raise StoreError where SQLite cannot be read. `policy` says what weights come to, `retention`
+    what becomes of what is not recalled any more."""
 
-    def __init__(self, db: ReadDatabase, policy: WeightPolicy, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        db: ReadDatabase,
+        policy: WeightPolicy,
+        *,
+        retention: Policy | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.policy = policy
+        self._retention = Policy() if retention is None else retention
         self.clock = clock
         self._db = db
 
@@ -45,7 +55,7 @@ class FactReader:
         """Where a fact comes from, why it is as it is, when it will be forgotten; None where there is none."""
 
         def work(db: Database) -> Explanation | None:
-            return explain(db, scope, memory_id, self.policy, self.clock())
+            return explain(db, scope, memory_id, self.policy, self._retention, self.clock())
 
         return await self._db.read(work)
 

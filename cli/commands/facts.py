@@ -19,6 +19,7 @@ from memory.types import Scope
 from recall.explain import explain
 from recall.policy import weight_policy
 from store import fact_changes, fact_reading, facts, jobs
+from store.archive_place import policy as retention
 from store.db import Database
 from store.errors import StoreError, WrongState
 from store.fact_reading import FactFilter, KnownFact
@@ -105,7 +106,7 @@ def explain_command(memory_id: str, user: str, namespace: str, as_json: bool) ->
     with _database(user, namespace, readonly=True) as opened:
         opened.known(memory_id)
         policy = weight_policy(opened.settings)
-        found = explain(opened.db, opened.scope, memory_id, policy, time.time())
+        found = explain(opened.db, opened.scope, memory_id, policy, retention(opened.settings), time.time())
     assert found is not None
     if as_json:
         click.echo(json.dumps(fact_views.explained(found, policy, time.time()), ensure_ascii=False, indent=2))
@@ -233,11 +234,19 @@ def _each(
 
 @contextmanager
 def _database(user: str, namespace: str, *, readonly: bool = False) -> Iterator[_Open]:
+    with opened_database(readonly=readonly) as (found, db):
+        yield _Open(found, db, Scope(user, namespace))
+
+
+@contextmanager
+def opened_database(*, readonly: bool = False) -> Iterator[tuple[Settings, Database]]:
+    """The database, which writes through the writers' gate. Raises Unavailable where it cannot be opened, read or
+    written."""
     found = environment.settings()
     try:
         with open_database(
             found.database, readonly=readonly, gate=not readonly, busy_timeout=found.busy_timeout, clock=time.time
         ) as db:
-            yield _Open(found, db, Scope(user, namespace))
+            yield found, db
     except StoreError as error:
         raise Unavailable(str(error)) from error

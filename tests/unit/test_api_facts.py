@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,9 @@ async def test_an_explanation_says_where_from_why_and_until_when(client: httpx.A
     assert new.ends.at == new.ends.fades_at is not None and "no answer uses it" in new.ends.why
     old = await explained("old")
     assert old.superseded_by is not None and old.superseded_by.memory_id == "new"
-    assert (old.why, old.missing_messages, old.ends.at) == ("superseded by new: moved", 1, None)
+    assert (old.why, old.missing_messages) == ("superseded by new: moved", 1)
+    assert old.ends.at == datetime.fromtimestamp(NOW + 100, UTC) + timedelta(days=180)
+    assert old.ends.why == "it is not recalled, and retention moves it to the archive"
     held = await explained("held")
     assert held.why == "held back: it reads like an instruction"
     assert (await explained("tea")).ends.expires_at is not None
