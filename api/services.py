@@ -23,6 +23,7 @@ from sidestream.keys import Keys
 from store.archive_place import policy
 from store.embedded import EmbeddedRedis
 from store.redis_client import AsyncRedis, connect_async
+from store.vector_cache import shared_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,12 @@ async def open_services(
     redis = connect_async(url)
     embedder = build_embedder(settings)
     database = ReadDatabase(settings.database)
+    options = RecallOptions.from_settings(settings)
     reader = Reader(
-        ReadDatabase(settings.database),
+        ReadDatabase(settings.database, vectors=shared_cache(options.vector_cache_bytes)),
         redis,
         _query_embedder(settings, embedder, redis, keys),
-        RecallOptions.from_settings(settings),
+        options,
         keys,
         clock=clock,
     )

@@ -95,6 +95,11 @@ class Settings(UpkeepSettings, BaseSettings):
     )
     query_embed_timeout: float = Field(0.5, gt=0, description="Deadline of the query's embedding on the reply path.")
     query_cache_size: int = Field(4_096, ge=0, description="Query embeddings kept in memory.")
+    vector_cache_mb: int = Field(
+        256,
+        ge=0,
+        description="Memory for the vectors of large users, MB a reading process (1.2 KB a vector of 1,024); 0: none.",
+    )
     query_cache_ttl: float = Field(86_400.0, gt=0, description="How long a query embedding lives in Redis.")
 
     # language model

@@ -12,6 +12,7 @@ from typing import TypeVar
 from store.db import Database
 from store.errors import StoreBusy, StoreError, StoreUnavailable
 from store.migrate import check_schema, migrations
+from store.vector_cache import VectorCache
 
 T = TypeVar("T")
 
@@ -31,12 +32,18 @@ class ReadDatabase:
         self,
         path: Path,
         *,
+        vectors: VectorCache | None = None,
         retry_every: float = 0.5,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`retry_every`: seconds between tries to open a file that is there and could not be opened."""
+        """
+        Args:
+            vectors: keeps large scopes' vectors in memory; None to search the file.
+            retry_every: seconds between tries to open a file that is there and could not be opened.
+        """
         self.path = path
+        self._vectors = vectors
         self._retry_every = retry_every
         self._clock = clock
         self._monotonic = monotonic
@@ -112,6 +119,7 @@ class ReadDatabase:
         except StoreError:
             db.close()
             raise
+        db.vector_cache = self._vectors
         return db
 
     def _identity(self) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ class RecallOptions:
     Attributes:
         database: the SQLite file; it need not exist yet.
         tail_timeout: how long a read waits for Redis.
+        vector_cache_bytes: memory for large scopes' vectors, of this process.
         candidates: how many each search arm finds before they are fused.
     """
 
@@ -37,6 +38,7 @@ class RecallOptions:
     query_embed_timeout: float = 0.5
     query_cache_size: int = 4_096
     query_cache_ttl: float = 86_400.0
+    vector_cache_bytes: int = 256_000_000
     candidates: int = 200
     fact_limit: int = 10
     weights: WeightPolicy = field(default_factory=WeightPolicy)
@@ -74,4 +76,5 @@ class RecallOptions:
             query_embed_timeout=settings.query_embed_timeout,
             query_cache_size=settings.query_cache_size,
             query_cache_ttl=settings.query_cache_ttl,
+            vector_cache_bytes=settings.vector_cache_mb * 1_000_000,
         )

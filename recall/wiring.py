@@ -12,6 +12,7 @@ from recall.query_embedding import QueryEmbedder
 from recall.reader import Reader
 from sidestream.keys import Keys
 from store.redis_client import connect_async
+from store.vector_cache import shared_cache
 
 
 @asynccontextmanager
@@ -41,7 +42,8 @@ async def open_reader(
             cache_size=options.query_cache_size,
             cache_ttl=options.query_cache_ttl,
         )
-    reader = Reader(ReadDatabase(options.database, clock=clock), client, queries, options, keys, clock=clock)
+    database = ReadDatabase(options.database, vectors=shared_cache(options.vector_cache_bytes), clock=clock)
+    reader = Reader(database, client, queries, options, keys, clock=clock)
     try:
         yield reader
     finally:

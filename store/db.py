@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import apsw
 
@@ -18,6 +18,9 @@ from store import connection
 from store.errors import ForkedConnection, StoreError, translate
 from store.gate import Gate
 from store.sqlfiles import for_rows, statements
+
+if TYPE_CHECKING:
+    from store.vector_cache import VectorCache
 
 Clock: TypeAlias = Callable[[], float]
 Row: TypeAlias = dict[str, Any]
@@ -33,7 +36,11 @@ class Database:
         readonly: no statement may write.
         has_vec: sqlite-vec is loaded; without it everything but vectors works.
         clock: unix seconds.
+        identity: device and inode of the file; a restored one is another.
+        vector_cache: large scopes' vectors in memory, for a connection that searches; None to search the file.
     """
+
+    vector_cache: "VectorCache | None" = None
 
     def __init__(
         self,
@@ -50,6 +57,8 @@ class Database:
         self.has_vec = has_vec
         self.clock = clock
         self._conn = conn
+        found = path.stat()
+        self.identity = (found.st_dev, found.st_ino)
         self._gate = gate
         self._pid = os.getpid()
         self._depth = 0

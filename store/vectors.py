@@ -16,6 +16,7 @@ import numpy as np
 
 from memory.types import Candidate, Kind, Scope
 from store import kinds as kind_codes
+from store import vector_changes
 from store.db import Database
 from store.errors import VectorsUnavailable
 from store.narrowing import narrow
@@ -29,6 +30,9 @@ RESCORED = 256
 exactly."""
 CENTRED_AT = RESCORED
 """With so many vectors a space gets its centre. With fewer every search is exact, whatever the bits are."""
+HEAD = 32
+"""Of what was found in memory twice so many are compared again in full: eight bits a dimension confuse
+near-duplicates."""
 MAX_K = 4_096
 """sqlite-vec's own bound of one search."""
 
@@ -50,6 +54,7 @@ def upsert(db: Database, space: Space, rows: Sequence[VectorRow]) -> None:
         bits = [(key, r[2], kind_codes.code(r[0]), r[3], r[4], space.id) for key, r in keyed]
         db.many("vectors_insert_bits", bits, table=space.table)
         db.many("vectors_put_floats", [(key, r[4]) for key, r in keyed], table=space.table)
+        vector_changes.written(db, space, [(r[2], key, r[3]) for key, r in keyed])
         if not db.value("spaces_centred", id=space.id) and count(db, space) >= CENTRED_AT:
             _centre(db, space)
 
@@ -63,6 +68,7 @@ def remove(db: Database, space: Space, kind: Kind, ids: Sequence[int]) -> None:
     _need_vec(db)
     keys = [(kind_codes.key(kind, i),) for i in ids]
     with db.atomic():
+        vector_changes.removed(db, space, [key for (key,) in keys])
         db.many("vectors_delete_bits", keys, table=space.table)
         db.many("vectors_delete_floats", keys, table=space.table)
 
@@ -78,7 +84,8 @@ def knn(
     """The `k` (at most 4,096) nearest of the scope, nearest first; score is the cosine similarity, -1 to 1.
 
     A `session_id` or `agent_id` in the scope narrows the search before the nearest are chosen. Empty without
-    sqlite-vec.
+    sqlite-vec. A large scope that the connection's cache holds is searched there: behind the first few, its cosines
+    are right to about .001.
 
     Raises:
         ValueError: the query is not of the space's length.
@@ -89,6 +96,12 @@ def knn(
     if narrowed is None or not db.has_vec or not kinds or k < 1:
         return []
     k = min(k, MAX_K)
+    if db.vector_cache is not None and scope.agent_id is None:
+        index = db.vector_cache.index(db, space, narrowed.scope_id)
+        if index is not None:
+            near = index.near(np.frombuffer(query, "<f4"), k + HEAD, kind_codes.codes(kinds), narrowed.session_pk)
+            best = _exact_head(db, space, query, near)[:k]
+            return [Candidate(*kind_codes.split(key), cosine) for key, cosine in best]
     rows = db.tuples(
         _statement(scope),
         {
@@ -118,6 +131,12 @@ def fetch(db: Database, space: Space, kind: Kind, ids: Sequence[int]) -> dict[in
 def count(db: Database, space: Space) -> int:
     """How many vectors the space holds."""
     return int(db.tuples("vectors_count", table=space.table)[0][0]) if db.has_vec else 0
+
+
+def _exact_head(db: Database, space: Space, query: bytes, near: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    keys = json.dumps([key for key, _ in near[: 2 * HEAD]])
+    rows = db.tuples("vectors_cosines", {"keys": keys, "query": query}, table=space.table)
+    return sorted(rows, key=lambda row: (-row[1], row[0])) + near[2 * HEAD :]
 
 
 def _centre(db: Database, space: Space) -> None:
