@@ -114,18 +114,43 @@ def test_a_very_long_query_is_cut_and_answered(db: Database) -> None:
 
 
 def test_in_a_large_scope_rare_terms_decide(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fulltext, "SAMPLE", 50)
-    monkeypatch.setattr(fulltext, "BUDGET", 40)
+    monkeypatch.setattr(fulltext, "LARGE", 50)
+    monkeypatch.setattr(fulltext, "BUDGET", 45)
+    monkeypatch.setattr(fulltext, "SEEN", 5)
     say(db, ALICE, *(f"common word number {n}" for n in range(60)))
     say(db, ALICE, "a common zebra")
     assert found(db, USER, "common zebra word", limit=50) == [("message", 61)]
-    assert len(found(db, USER, "common", limit=50)) == 50, "where only common ones are asked, they are searched"
+    newest = [i for _, i in found(db, USER, "common", limit=50)]
+    assert sorted(newest) == list(range(17, 62)), "where only common ones are asked, the newest are searched"
     assert len(found(db, USER, "zebra 7 8 9")) == 4
 
 
 def test_a_small_scope_is_searched_in_full_whatever_others_have(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fulltext, "SAMPLE", 50)
+    monkeypatch.setattr(fulltext, "LARGE", 50)
     monkeypatch.setattr(fulltext, "BUDGET", 1)
     say(db, Scope("bob", session_id="b"), *(f"common word {n}" for n in range(60)))
     say(db, ALICE, "common zebra", "common word")
     assert {i for _, i in found(db, USER, "common zebra")} == {61, 62}
+
+
+def test_what_others_have_changes_no_score(db: Database) -> None:
+    say(db, ALICE, "green tea in the morning", "black tea", "coffee")
+    before = fulltext.search(db, USER, ["green", "tea"], 10)
+    say(db, Scope("bob", session_id="b"), *(f"green tea {n}" for n in range(50)))
+    assert fulltext.search(db, USER, ["green", "tea"], 10) == before
+
+
+def test_more_mentions_count_more_and_length_less(db: Database) -> None:
+    say(db, ALICE, "tea, tea and again tea", "tea or something of the kind", "tea " + "and much more " * 30)
+    assert [i for _, i in found(db, USER, "tea")] == [1, 2, 3]
+
+
+def test_the_rare_words_of_a_long_question_decide(db: Database) -> None:
+    say(db, ALICE, *(" ".join(f"w{n}" for n in range(100)) for _ in range(5)), "the zebra")
+    assert found(db, USER, " ".join(f"w{n}" for n in range(80)) + " zebra", limit=1)
+    assert found(db, USER, "zebra w1", limit=1) == [("message", 6)]
+
+
+def test_a_term_of_most_rows_still_finds(db: Database) -> None:
+    say(db, ALICE, *(f"tea {n}" for n in range(9)), "nothing")
+    assert all(c.score > 0 for c in fulltext.search(db, USER, ["tea"], 10))
