@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import apsw
 
 from store import connection
+from store.callbacks import run_all
 from store.errors import ForkedConnection, StoreError, translate
 from store.gate import Gate
 from store.sqlfiles import for_rows, statements
@@ -36,11 +37,9 @@ class Database:
         readonly: no statement may write.
         has_vec: sqlite-vec is loaded; without it everything but vectors works.
         clock: unix seconds.
-        identity: device and inode of the file; a restored one is another.
+        identity: inode and device of the file; a restored one is another.
         vector_cache: large scopes' vectors in memory, for a connection that searches; None to search the file.
     """
-
-    vector_cache: "VectorCache | None" = None
 
     def __init__(
         self,
@@ -57,8 +56,8 @@ class Database:
         self.has_vec = has_vec
         self.clock = clock
         self._conn = conn
-        found = path.stat()
-        self.identity = (found.st_dev, found.st_ino)
+        self.identity = path.stat()[1:3]
+        self.vector_cache: VectorCache | None = None
         self._gate = gate
         self._pid = os.getpid()
         self._depth = 0
@@ -298,11 +297,4 @@ class Database:
 
     def _run_after(self) -> None:
         callbacks, self._after = self._after, []
-        first: Exception | None = None
-        for callback in callbacks:
-            try:
-                callback()
-            except Exception as error:  # noqa: BLE001 - all must run; the first error is raised below
-                first = first or error
-        if first is not None:
-            raise first
+        run_all(callbacks)

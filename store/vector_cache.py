@@ -32,7 +32,7 @@ _RETRY = 30.0
 """Seconds after which a scope that could not be loaded is tried again."""
 
 Key: TypeAlias = tuple[Path, int, int, int, int]
-"""A file (path, device and inode: a restored one is another), space id, scope id."""
+"""A file (path, inode and device: a restored one is another), space id, scope id."""
 
 _log = get_logger("store")
 
@@ -168,10 +168,10 @@ class VectorCache:
 
 def _read(key: Key, space: Space) -> _Entry | None:
     """The scope as the file has it now; None if the file is another one by now, or the scope has nothing."""
-    path, device, inode, _, scope_id = key
+    path, inode, device, _, scope_id = key
     with Database.open(path, readonly=True) as db, db.snapshot():
         mark = vector_changes.mark(db, space, scope_id)
-        if mark is None or db.identity != (device, inode):
+        if mark is None or db.identity != (inode, device):
             return None
         # Room for what comes: it would be copied as a whole when it is full.
         index = VectorIndex(vector_changes.centre(db, space), mark.vectors + mark.vectors // 16 + _CHUNK)

@@ -14,7 +14,7 @@ LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 # Where an error of any kind may be caught, and why there.
 EDGES = {
     "actors/core/cell.py": "the supervisor: an actor may raise anything",
-    "store/db.py": "runs every callback of a commit, then raises the first error",
+    "store/callbacks.py": "runs every callback of a commit, then raises the first error",
     "workers/consumer.py": "the consumer's thread must try again, and one entry must not stop the rest",
     "workers/drain.py": "each claimed job must end with an outcome, whatever its handler does",
     "workers/writing.py": "one entry that breaks a batch must not stop the rest",
