@@ -75,7 +75,9 @@ class MemoryTool:
         hits: list[Hit] = []
         # One search a kind: their scores are not comparable.
         for kind in dict.fromkeys(wish.kinds):
-            hits += (await self._reader.search(everywhere, wish.query, wish.limit, (kind,), facts=which)).hits
+            # A reply embeds one query at most, and that was the user's; the model's own goes by words.
+            search = self._reader.search(everywhere, wish.query, wish.limit, (kind,), facts=which, embeds=False)
+            hits += (await search).hits
         return to_json({"results": [_entry(hit) for hit in hits]})
 
     async def _timeline(self, wish: TimelineArguments) -> str:

@@ -69,10 +69,9 @@ class QueryEmbedder:
 
     async def embed(self, query: str) -> QueryVector:
         """The query's vector, or within `timeout` seconds the reason why there is none."""
-        text = " ".join(query.split())[:MAX_QUERY_CHARS]
+        text, digest = _named(query)
         if not text:
             return QueryVector(None)
-        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         cached = self._cache.get(digest)
         if cached is not None:
             self._cache.move_to_end(digest)
@@ -89,6 +88,14 @@ class QueryEmbedder:
         _log.warning("query_not_embedded", model=self.model, error=f"late: not there within {self._timeout:g} s")
         return QueryVector(None, Degraded("query_embedding", f"not there within {self._timeout:g} s"))
 
+    async def known(self, query: str) -> QueryVector:
+        """The query's vector, if it was embedded before; the model is not asked."""
+        text, digest = _named(query)
+        vector = self._cache.get(digest)
+        if text and vector is None:
+            vector = await self._from_redis(self._key(digest))
+        return QueryVector(vector)
+
     async def aclose(self) -> None:
         """Ends what is still in flight. The embedder is closed by whoever made it."""
         tasks = [*self._flights.values(), *self._writes]
@@ -97,7 +104,7 @@ class QueryEmbedder:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _fetch(self, text: str, digest: str) -> QueryVector:
-        key = self._keys.query_embedding(f"{self.model}:{self.dimensions}", digest)
+        key = self._key(digest)
         vector = await self._from_redis(key)
         if vector is not None:
             self._remember(digest, vector)
@@ -114,6 +121,9 @@ class QueryEmbedder:
         self._writes.add(write)
         write.add_done_callback(self._writes.discard)
         return QueryVector(vector)
+
+    def _key(self, digest: str) -> str:
+        return self._keys.query_embedding(f"{self.model}:{self.dimensions}", digest)
 
     def _remember(self, digest: str, vector: bytes) -> None:
         self._cache[digest] = vector
@@ -140,3 +150,9 @@ class QueryEmbedder:
                 await self._client.set(key, vector, px=max(1, int(self._cache_ttl * 1000)))
         except REDIS_ERRORS as error:
             _log.debug("query_cache_away", error=repr(error))
+
+
+def _named(query: str) -> tuple[str, str]:
+    """What of the query is embedded, and the name of that in the caches."""
+    text = " ".join(query.split())[:MAX_QUERY_CHARS]
+    return text, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

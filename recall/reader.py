@@ -70,6 +70,7 @@ class Reader:
         *,
         own: Sequence[StoredMessage] = (),
         facts: FactFilter = EVERY,
+        embeds: bool = True,
     ) -> SearchResult:
         """The best memories for a query.
 
@@ -79,8 +80,9 @@ class Reader:
             kinds: of which kinds.
             own: messages that the caller published itself, for when the tail cannot be read.
             facts: which facts, where `kinds` asks for any.
+            embeds: False asks no model for the query's vector; one that is known serves, else words alone.
         """
-        (vector, degraded), tail = await asyncio.gather(self._embed(query), self._pending(scope))
+        (vector, degraded), tail = await asyncio.gather(self._embed(query, embeds=embeds), self._pending(scope))
         pending = weave(tail.messages, own)
         wanted = Query(query, limit or self.options.recall_limit, kinds, vector, self.options.candidates)
         now = self._clock()
@@ -216,10 +218,10 @@ class Reader:
             await self._embedder.aclose()
         self._db.close()
 
-    async def _embed(self, query: str) -> tuple[QuerySpace | None, list[Degraded]]:
+    async def _embed(self, query: str, *, embeds: bool = True) -> tuple[QuerySpace | None, list[Degraded]]:
         if self._embedder is None:
             return None, [Degraded("query_embedding", "no embedder is configured")]
-        found = await self._embedder.embed(query)
+        found = await (self._embedder.embed(query) if embeds else self._embedder.known(query))
         notes = [found.degraded] if found.degraded else []
         if found.vector is None:
             return None, notes

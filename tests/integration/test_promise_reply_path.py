@@ -5,6 +5,7 @@ hooked; and the database's files are compared byte by byte.
 """
 
 import hashlib
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from store.opening import open_database
 from tests.fake_openai import FakeOpenAI
 from tests.fake_openai import Reply as Answer
 from tests.stack import Stack
+from tests.unit.facts_support import fact
 
 SCOPE = Scope("ann", session_id="today")
 BEFORE = Scope("ann", session_id="yesterday")
@@ -150,6 +152,31 @@ async def test_a_tool_round_calls_the_replys_own_models_alone(stack: Stack, serv
     assert reply.content == "It eats dandelions."
     assert len(server.requests("chat")) == 3 and len(server.requests("embeddings")) == 1
     assert ledger.changes == []
+
+
+async def test_facts_are_given_recalled_and_forgotten_without_a_write(
+    stack: Stack, server: FakeOpenAI, ledger: Ledger
+) -> None:
+    with open_database(stack.settings.database) as db:
+        fact(db, "m1", "Ann keeps a tortoise named Olga", BEFORE, now=time.time())
+        fact(db, "m2", "Ann once owned a kayak", BEFORE, now=time.time())
+    before = files(stack)
+    ledger.changes.clear()
+    calls = [("memory_recall", '{"query": "kayak"}'), ("memory_forget", '{"memory_id": "m2"}')]
+    server.script(Answer("", tool_calls=calls), Answer("Her name is Olga."))
+    async with agents(stack) as found:
+        reply = await say(found, "How is my tortoise called? And forget the kayak.")
+        assert ledger.changes == [] and files(stack) == before
+    assert len(server.requests("embeddings")) == 1
+    assert {hit.metadata["memory_id"] for hit in reply.sources if hit.kind == "fact"} == {"m1", "m2"}
+    entries: Any = stack.redis.xrange(stack.keys.events)
+    kinds = [fields["type"] for _, fields in entries]
+    assert kinds[-2:] == ["message", "memory.used"] and kinds.count("memory.forget") == 1
+    stack.start_ingest("again")
+    stack.start_tasks("again-tasks", beat=True)
+    stack.wait(
+        lambda: stack.rows("SELECT access_count FROM long_term_memories WHERE memory_id = 'm1'") == [(1,)], "use"
+    )
 
 
 async def test_a_new_agent_sees_the_last_turns_through_the_tail(stack: Stack, server: FakeOpenAI) -> None:
