@@ -42,6 +42,11 @@ EXAMPLES: dict[str, dict[str, str]] = {
     "memory.used": {"session_id": "s1", "memory_ids": '["m1","m2"]'},
 }
 
+_KEPT = (
+    "Kept in `meta` under its name: `tool_calls` is a JSON array there, `human` a flag, `trace` a JSON object, "
+    "anything else the text."
+)
+
 # The ways in which a flag may be written, shortest list that every reader knows.
 _FLAGS = ["true", "false", "1", "0"]
 
@@ -58,7 +63,7 @@ def schema(kind: str) -> dict[str, Any]:
         "description": (model.__doc__ or "").strip(),
         "required": required,
         "properties": flat,
-        "additionalProperties": {"type": "string", "description": "Kept in `meta` under its name."},
+        "additionalProperties": {"type": "string", "description": _KEPT},
         "examples": [{"type": kind, **EXAMPLES[kind]}],
     }
     if kind == "memory.forget":

@@ -6,6 +6,7 @@ them, `parse_entry` reads them; docs/events.md and docs/asyncapi.yaml are checke
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, cast
 
@@ -175,6 +176,7 @@ MODELS: dict[str, type[Event]] = {
 }
 _FIELDS = {kind: frozenset(model.model_fields) for kind, model in MODELS.items()}
 _LISTS = ("tags", "memory_ids")
+_FLAGS = {"true": True, "false": False, "1": True, "0": False}
 _SHOWN = 60
 
 
@@ -198,7 +200,8 @@ def parse_event(data: Mapping[str, Any]) -> AnyEvent:
 def parse_entry(fields: Mapping[str, str]) -> AnyEvent:
     """An event from the flat fields of one stream entry.
 
-    Unknown fields are kept in `meta`, where a key that `meta` has already stands.
+    Unknown fields are kept in `meta`, where a key that `meta` has already stands: those that mean something there
+    are read like other fields, as JSON or as a flag.
 
     Raises:
         InvalidEvent: unknown type, JSON that does not parse, or a field that breaks the contract.
@@ -213,7 +216,7 @@ def parse_entry(fields: Mapping[str, str]) -> AnyEvent:
         if name in values and name in names:
             values[name] = _read(name, values[name])
     if not values.keys() <= names:
-        unknown = {name: values.pop(name) for name in fields if name not in names}
+        unknown = {name: _meta_value(name, values.pop(name)) for name in fields if name not in names}
         values["meta"] = {**unknown, **values.get("meta", {})}
     return parse_event(values)
 
@@ -223,6 +226,25 @@ def check_time(ts: datetime, now: datetime) -> None:
     ahead = (ts - now).total_seconds()
     if ahead > MAX_FUTURE_SECONDS:
         raise InvalidEvent(f"ts: {ts.isoformat()} is {ahead:.0f} s ahead of the clock; at most 300 s are allowed")
+
+
+def _meta_value(name: str, text: object) -> object:
+    """The value in `meta` of a field that stands beside it."""
+    if name == "tool_calls":
+        calls = _read(name, text)
+        if not isinstance(calls, list):
+            raise InvalidEvent("tool_calls: must be a JSON array of calls in OpenAI's form")
+        return calls
+    if name == "human":
+        if text not in _FLAGS:
+            raise InvalidEvent(f"human: {str(text)[:_SHOWN]!r} is not allowed; allowed are {', '.join(_FLAGS)}")
+        return _FLAGS[str(text)]
+    if name == "trace":
+        # What is no object is kept as it came: it may be a trace id alone.
+        with suppress(InvalidEvent):
+            trace = _read(name, text)
+            return trace if isinstance(trace, dict) else text
+    return text
 
 
 def _read(name: str, text: object) -> object:

@@ -209,6 +209,29 @@ def test_unknown_fields_of_an_entry_are_kept_in_meta() -> None:
     assert event.meta == {"mood": "good", "name": "Bea"}
 
 
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+
+
+def test_fields_that_mean_something_in_meta_mean_it_beside_it_too() -> None:
+    event = parse_entry(entry(tool_calls=json.dumps([CALL]), human="true", trace='{"traceparent": "00-1"}', score="1"))
+    assert event.meta == {"tool_calls": [CALL], "human": True, "trace": {"traceparent": "00-1"}, "score": "1"}
+    assert event.digest() == parse_entry(entry(meta=json.dumps(event.meta))).digest()
+    assert parse_entry(entry(trace="00-1")).meta == {"trace": "00-1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("tool_calls", "look()", "tool_calls: "),
+        ("tool_calls", json.dumps(CALL), "tool_calls: must be a JSON array"),
+        ("tool_calls", "[" * 100_000, "tool_calls: "),
+        ("human", "yes", "human: 'yes' is not allowed; allowed are true, false"),
+    ],
+)
+def test_such_fields_in_another_form_are_refused(name: str, text: str, words: str) -> None:
+    assert reason(entry(**{name: text})).startswith(words)
+
+
 def test_unknown_fields_count_as_meta() -> None:
     assert "bytes of JSON; at most" in reason(entry(mood="x" * MAX_META_BYTES))
 

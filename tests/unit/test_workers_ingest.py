@@ -1,5 +1,6 @@
 """What one batch of entries becomes."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def test_no_window_is_extracted_while_a_turn_of_it_is_open(bench: Bench) -> None
     bench.apply(message(**ANSWER, turn_id="a"))
     windows = ("turns:1:1-2", "turns:1:3-4", "turns:1:5-6")
     assert bench.jobs("extract") == [(window, "deferred") for window in windows]
+
+
+def test_a_call_in_a_field_of_its_own_holds_the_turn_open(bench: Bench) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    bench.apply(message(), message(**ANSWER, tool_calls=json.dumps([call])))
+    assert bench.jobs("summarise") == []
+    bench.apply(message(role="tool", content="nothing there", tool_call_id="c1"), message(**ANSWER))
+    assert bench.jobs("summarise") == [("turn:1:1", "pending")]
 
 
 def test_a_repeat_is_a_no_op_in_the_same_batch_and_later(bench: Bench) -> None:
