@@ -16,9 +16,8 @@ from store import dead_letters
 from store.db import Database
 from store.errors import LeaseLost, NotFound
 
-FAR_AHEAD = 3_600.0
-"""A lease or a creation time further ahead of the clock than this was written before the clock was set
-back."""
+STEP_BACK = 1.0
+"""A row that was written longer ahead of the clock than this, in seconds, was written before the clock was set back."""
 _RELEASE_BATCH = 1_000
 
 JobState: TypeAlias = Literal["pending", "running", "done", "dead", "deferred"]
@@ -198,12 +197,12 @@ def revive(db: Database, job_id: int, now: float | None = None) -> None:
 
 
 def heal_clock(db: Database, now: float) -> int:
-    """Repairs what a clock that was set back left behind: jobs created, or leased until, more than an hour
-    ahead become due. How many; part of the sweep."""
-    if not db.value("jobs_from_the_future", horizon=now + FAR_AHEAD):
+    """Repairs what a clock that was set back left behind: jobs that were written ahead of the clock are moved to
+    now, with what is left of their wait and of their lease. How many; part of the sweep."""
+    if not db.value("jobs_from_the_future", horizon=now + STEP_BACK):
         return 0
     with db.atomic():
-        return len(db.tuples("jobs_heal_clock", {"now": now, "horizon": now + FAR_AHEAD}))
+        return len(db.tuples("jobs_heal_clock", {"now": now, "horizon": now + STEP_BACK}))
 
 
 def owed(db: Database, now: float) -> dict[str, int]:

@@ -76,6 +76,15 @@ def idle_open(db: Database, before: float, limit: int) -> list[SessionRow]:
     return [_session(row) for row in db.run("sessions_idle", before=before, limit=limit)]
 
 
+def heal_clock(db: Database, now: float, step: float) -> int:
+    """Moves to now the last activity of unfinished sessions that lies more than `step` seconds ahead: the clock was
+    set back since, and they would not count as idle for as long. How many."""
+    if not db.value("sessions_from_the_future", horizon=now + step):
+        return 0
+    with db.atomic():
+        return len(db.tuples("sessions_heal_clock", {"now": now, "horizon": now + step}))
+
+
 def list_sessions(db: Database, scope: Scope, limit: int) -> list[SessionRow]:
     """The scope's own sessions, the most recent first."""
     pk = find_scope(db, scope)

@@ -1,7 +1,7 @@
 """Makes good what was lost: a task for every kind of work that is due and has none on its way."""
 
 from config.logging import get_logger
-from store import embedding_cache, jobs, spaces
+from store import embedding_cache, jobs, sessions, spaces
 from store.db import Database
 from workers.kinds import HANDLED
 from workers.nudge import Nudger
@@ -16,8 +16,9 @@ def sweep(db: Database, nudger: Nudger, *, now: float, cache_size: int) -> dict[
         StoreError, redis.RedisError: the next tick tries again.
     """
     healed = jobs.heal_clock(db, now)
-    if healed:
-        log.warning("clock_went_back", jobs=healed)
+    sessions_healed = sessions.heal_clock(db, now, jobs.STEP_BACK)
+    if healed or sessions_healed:
+        log.warning("clock_went_back", jobs=healed, sessions=sessions_healed)
     owed = jobs.owed(db, now)
     for kind in HANDLED:
         if owed.get(kind):

@@ -78,14 +78,15 @@ RETURNING id
 -- name: jobs_from_the_future
 -- Asked without a lock first, since it is almost never so.
 SELECT 1 FROM jobs
-WHERE state IN ('pending', 'running') AND (lease_until > :horizon OR created_at > :horizon)
+WHERE state IN ('pending', 'running') AND updated_at > :horizon
 LIMIT 1
 
 -- name: jobs_heal_clock
--- After the clock was set back, these would wait for the old time to come again.
+-- After the clock was set back, these would wait for the old time to come again. Whoever holds a lease still holds it.
 UPDATE jobs
-SET due_at = min(due_at, :now), created_at = min(created_at, :now), lease_until = min(lease_until, :now)
-WHERE state IN ('pending', 'running') AND (lease_until > :horizon OR created_at > :horizon)
+SET due_at = due_at - (updated_at - :now), created_at = created_at - (updated_at - :now),
+    lease_until = lease_until - (updated_at - :now), updated_at = :now
+WHERE state IN ('pending', 'running') AND updated_at > :horizon
 RETURNING id
 
 -- name: jobs_owed

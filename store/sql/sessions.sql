@@ -43,6 +43,18 @@ WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count OR timeline_seq < la
 ORDER BY last_activity
 LIMIT :limit
 
+-- name: sessions_from_the_future
+-- Asked without a lock first, since it is almost never so; by the partial index.
+SELECT 1 FROM sessions
+WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count) AND last_activity > :horizon
+LIMIT 1
+
+-- name: sessions_heal_clock
+-- After the clock was set back, these would be idle only when the old time has come again and passed.
+UPDATE sessions SET last_activity = :now
+WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count) AND last_activity > :horizon
+RETURNING id
+
 -- name: sessions_list
 -- What a user sees as their sessions.
 SELECT

@@ -39,8 +39,8 @@ class Ledger(RuleBasedStateMachine):
         jobs.release_deferred(self.db, "embed", self.now)
         for letter in dead_letters.list_dead(self.db, limit=1_000):
             jobs.revive(self.db, int(letter.ref), self.now)
-        self.now += 100 * LEASE
         jobs.heal_clock(self.db, self.now)
+        self.now += 2 * LEASE
         while found := self._claim(limit=50):
             self._do(found)
         assert self.done == dict.fromkeys(self.owed, 1)
@@ -130,9 +130,9 @@ class Ledger(RuleBasedStateMachine):
     def set_the_clock_back(self, seconds: float) -> None:
         self.now -= seconds
         jobs.heal_clock(self.db, self.now)
-        horizon = self.now + jobs.FAR_AHEAD
-        healed = {s: (token, min(until, self.now)) for s, (token, until) in self.leases.items() if until > horizon}
-        self.leases |= healed
+        for subject, (token, until) in self.leases.items():
+            if until - LEASE > self.now + jobs.STEP_BACK:
+                self.leases[subject] = (token, self.now + LEASE)
 
     @rule(number=st.integers(1, 8))
     def revive(self, number: int) -> None:

@@ -203,17 +203,28 @@ def test_what_is_owed_and_since_when(db: Database) -> None:
     assert jobs.owed(db, NOW + LEASE) == {"embed": 3, "summarise": 1}, "lapsed ones are owed again"
 
 
-def test_a_clock_that_was_set_back_holds_nothing_up(db: Database) -> None:
-    day = 86_400.0
-    owe(db, "waiting", due=NOW + day, now=NOW + day)
-    owe(db, "leased", due=NOW + day, now=NOW + day)
-    claim(db, now=NOW + day, limit=1)
+@pytest.mark.parametrize("step", [2.0, 60.0, 1_800.0, 86_400.0])
+def test_a_clock_that_was_set_back_holds_nothing_up(db: Database, step: float) -> None:
+    then = NOW + step
+    owe(db, "leased", due=then, now=then)
+    [held] = claim(db, now=then, limit=1)
+    owe(db, "failed", due=then, now=then)
+    [failed] = claim(db, now=then, limit=1)
+    jobs.fail(db, failed, "429", then, then + 7)
+    owe(db, "waiting", due=then, now=then - 0.5)
     owe(db, "later", due=NOW + 100, now=NOW)
     assert jobs.owed(db, NOW) == {}
-    assert jobs.heal_clock(db, NOW) == 2
+    assert jobs.heal_clock(db, NOW) == 3
     assert jobs.heal_clock(db, NOW) == 0
-    assert {job.subject for job in claim(db, token="u")} == {"waiting", "leased"}
-    assert jobs.next_due(db, "embed", NOW) == min(LEASE, 100.0)
+    assert jobs.owed(db, NOW + 1) == {"embed": 1}
+    assert jobs.owed(db, NOW + 7) == {"embed": 2}, "what failed waits as long as it was to"
+    assert jobs.owed(db, NOW + LEASE) == {"embed": 3}, "the lease lasts as long as it was to"
+    jobs.renew(db, [held], LEASE, NOW + 1)
+
+
+def test_a_clock_that_is_set_right_by_a_little_heals_nothing(db: Database) -> None:
+    owe(db, "1", due=NOW + 0.9, now=NOW + 0.9)
+    assert jobs.heal_clock(db, NOW) == 0
 
 
 def test_an_empty_claim_takes_no_lock(db: Database, tmp_path: Path) -> None:

@@ -7,8 +7,11 @@ import fakeredis
 import pytest
 
 from config.settings import load
+from sidestream.keys import Keys
 from tests.unit.workers_support import NOW, Bench, message
+from workers.nudge import Nudger
 from workers.process import Process
+from workers.sweep import sweep
 from workers.tasks import run_close_idle
 
 IDLE = 600.0
@@ -50,3 +53,14 @@ def test_a_session_is_not_idle_while_its_answer_waits_in_the_stream(bench: Bench
     assert isinstance(entry, bytes)
     client.xdel("sidestream:events", entry)
     assert close_idle(bench, tmp_path, client) == [(None,)]
+
+
+def test_a_clock_that_was_set_back_keeps_no_turn_open(bench: Bench, tmp_path: Path) -> None:
+    bench.apply(message())
+    bench.now = NOW - 86_400.0
+    nudger = Nudger(fakeredis.FakeRedis(), Keys(), lambda kind: None, str, 30.0)
+    for _ in range(2):
+        sweep(bench.db, nudger, now=bench.now, cache_size=10)
+    assert close_idle(bench, tmp_path, fakeredis.FakeRedis()) == [(1,)]
+    bench.now += IDLE + 1
+    assert close_idle(bench, tmp_path, fakeredis.FakeRedis()) == [(None,)]
