@@ -48,6 +48,9 @@ def test_an_event_goes_from_accepted_to_summarised(client: Client) -> None:
     assert found.type == "message"
 
 
+ORDER = ["checkpoint", "window", "summaries", "facts", "recalled"]
+
+
 def test_a_context_waits_for_an_event_and_says_where_all_of_it_comes_from(client: Client) -> None:
     user, session = new_id(), f"data set/{new_id()}/1"
     ids = client.publish(turn(session, "My boat is moored at pier nine.", "Noted.", user))
@@ -57,6 +60,9 @@ def test_a_context_waits_for_an_event_and_says_where_all_of_it_comes_from(client
     assert [m["content"] for m in here.messages[:2]] == ["My boat is moored at pier nine.", "Noted."]
     assert [p.event_id for p in here.provenance[:2]] == ids
     assert all(p.index < len(here.messages) for p in here.provenance)
+    parts = [p.part for p in here.provenance]
+    assert parts == sorted(parts, key=ORDER.index)
+    assert {"window", "summaries"} <= set(parts)
     assert here.statistics.tokens <= here.statistics.budget
     assert here.lag.unread == 0
     elsewhere = client.context(new_id(), "Where is my boat?", user_id=user)
