@@ -6,11 +6,13 @@ import click
 
 from cli.commands.archive import archive_command
 from cli.commands.dead import dead
+from cli.commands.erase import erase_command
 from cli.commands.evaluate import evaluate
 from cli.commands.facts import facts_command
 from cli.commands.hold import hold
 from cli.commands.importing import import_chats
 from cli.commands.maintain import maintain
+from cli.commands.safety import backup, doctor, list_backups, restore
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
 from cli.commands.up import chat, run, up
@@ -37,8 +39,9 @@ def main() -> None:
 
 _TALKING = (up, run, chat, import_chats, evaluate)
 _TENDING = (status, facts_command, dead, maintain, archive_command, hold)
+_SAFETY = (erase_command, doctor, backup, list_backups, restore)
 _SERVING = (serve, worker, beat, redis, migrate)
-for _command in (*_TALKING, *_TENDING, *_SERVING):
+for _command in (*_TALKING, *_TENDING, *_SAFETY, *_SERVING):
     main.add_command(_command)
 
 if __name__ == "__main__":

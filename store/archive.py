@@ -82,7 +82,7 @@ class Archive:
         if len(items) != len(set(ids)):
             raise StoreError(f"{len(set(ids)) - len(items)} of the {kind} rows to archive are gone")
         data = encode({"schema": schema_version(self.db), "namespace": namespace, "kind": kind}, items)
-        location = _name(namespace, kind, ids, data)
+        location = location_of(namespace, kind, ids, data)
         self.put(location, data)
         starts, ends = min(i["starts_at"] for i in items), max(i["ends_at"] for i in items)
         return Written(namespace, kind, tuple(ids), location, checksum(data), len(data), starts, ends)
@@ -184,6 +184,7 @@ def text_of(item: Item) -> str:
     return "\n".join(parts)
 
 
-def _name(namespace: str, kind: Type, ids: Sequence[int], data: bytes) -> str:
+def location_of(namespace: str, kind: Type, ids: Sequence[int], data: bytes) -> str:
+    """The name of a file with these rows and bytes."""
     plain = namespace if _PLAIN.fullmatch(namespace) else f"ns-{hashlib.sha256(namespace.encode()).hexdigest()[:16]}"
     return f"{plain}/{kind}/{min(ids):012}-{max(ids):012}-{checksum(data)[:16]}.jsonl.zst"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from memory.retention import Type
 from memory.terms import searchable, terms
@@ -14,8 +15,10 @@ from store.archive_kinds import KINDS
 from store.db import Database
 from store.scopes import scope_id
 from store.sessions import load_many
+from store.tombstones import Erased
 
 _BATCH = 100
+_LOOSE = {"timeline": {"rolled_into": "timeline"}, "long_term_memories": {"source_session": "sessions"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,11 @@ def restore(
     items.sort(key=lambda item: (item["kind"], item["row"]["id"]))
     for start in range(0, len(items), _BATCH):
         with archive.db.atomic():
+            erased = Erased(archive.db)
             for item in items[start : start + _BATCH]:
+                if erased.since(item["namespace"], item["user_id"], item["session_id"], item["ends_at"]):
+                    result.refused.append(Problem(item["id"], "its user was erased"))
+                    continue
                 _restore_one(archive.db, item, result, until, now, embed_min_chars)
     return result
 
@@ -105,6 +112,7 @@ def _restore_one(db: Database, item: Item, result: Restored, until: float, now: 
             result.refused.append(Problem(item["id"], f"its session {item['session_id']!r} is gone"))
             return
         row["session_pk"] = session.id
+    _loosen(db, kind.table, row)
     if not rowcopy.insert(db, kind.table, row):
         result.present += 1
         return
@@ -115,6 +123,13 @@ def _restore_one(db: Database, item: Item, result: Restored, until: float, now: 
     if kind.name == "message":
         _revive_message(db, item, row, now, embed_min_chars)
     result.restored += 1
+
+
+def _loosen(db: Database, table: str, row: dict[str, Any]) -> None:
+    """Lets go of rows that it names and that are gone, as deleting them would have done."""
+    for column, other in _LOOSE.get(table, {}).items():
+        if row.get(column) is not None and not rowcopy.by_ids(db, other, [row[column]]):
+            row[column] = None
 
 
 def _revive_message(db: Database, item: Item, row: dict[str, object], now: float, embed_min_chars: int) -> None:

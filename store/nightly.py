@@ -159,9 +159,9 @@ class Nightly:
         return report(self._db, night.day)
 
     def statistics(self, night: Night) -> dict[str, int]:
-        """What each step would have to do; nothing is written."""
+        """What each step would have to do, -1 where that cannot be told; nothing is written."""
         context = self._context(night)
-        return {step.name: step.due(context) for step in self._steps}
+        return {step.name: _due(step, context) for step in self._steps}
 
     def _begin(self, night: Night, now: float) -> None:
         if self._db.one("nightly_run", night=night.day) is not None:
@@ -236,6 +236,15 @@ class Nightly:
 
     def _context(self, night: Night) -> Context:
         return Context(self._db, self._archive, self._rules, night.day, night.moment, self._clock())
+
+
+def _due(step: Step, context: Context) -> int:
+    try:
+        return step.due(context)
+    except StoreBusy:
+        raise
+    except StoreError:  # the step itself will say what is wrong
+        return -1
 
 
 def due(db: Database, night: Night, now: float) -> bool:

@@ -46,6 +46,7 @@ class Batch:
     dead: list[Refused] = field(default_factory=list)
     embeddings: int = 0
     duplicates: int = 0
+    erased: int = 0
     owed: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -90,6 +91,7 @@ class Batch:
             ("stored", len(self.events)),
             ("dead", len(self.dead)),
             ("repeated", self.duplicates),
+            ("erased", self.erased),
         ):
             if count:
                 counters.bump(db, f"events_{name}", count)

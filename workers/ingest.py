@@ -24,6 +24,7 @@ from store import events, leases, messages
 from store.db import Database
 from store.leases import Lease
 from store.sessions import SessionRow
+from store.tombstones import Erased
 from workers import faults
 from workers.apply_memory import apply_memory
 from workers.apply_message import apply_message
@@ -32,8 +33,8 @@ from workers.apply_subagent import apply_run_finished, apply_run_message, apply_
 from workers.batch import Batch, IngestRules
 from workers.entries import Incoming, Refused, read_entries, refuse
 from workers.errors import Rejected
-from workers.session_book import SessionBook
-from workers.stream import Entry
+from workers.session_book import DEFAULT_USER, SessionBook
+from workers.stream import Entry, entry_time
 from workers.utterance import Utterance
 
 log = get_logger("ingest")
@@ -137,7 +138,11 @@ class Ingest:
     def _fold(self, batch: Batch, items: list[Incoming | Refused]) -> None:
         valid = [item for item in items if isinstance(item, Incoming)]
         known = events.seen_many(self._db, ((i.event.namespace, i.event_id) for i in valid))
+        erased = Erased(self._db)
         for item in items:
+            if _was_erased(erased, item):
+                batch.erased += 1
+                continue
             if isinstance(item, Refused):
                 batch.dead.append(item)
                 continue
@@ -160,3 +165,12 @@ class Ingest:
     def _enter(batch: Batch, item: Incoming) -> None:
         session = batch.book.enter(item.event, item.occurred_at, create=not isinstance(item.event, _OF_A_RUN))
         _APPLY[type(item.event)](batch, session, item, item.event)
+
+
+def _was_erased(erased: Erased, item: Incoming | Refused) -> bool:
+    """It happened before its user, or its session, was erased; then not even a dead letter keeps it."""
+    if isinstance(item, Refused):
+        user, session = item.body.get("user_id"), item.body.get("session_id")
+        return erased.since(item.namespace, user or DEFAULT_USER, session, entry_time(item.entry_id))
+    event = item.event
+    return erased.since(event.namespace, event.user_id or DEFAULT_USER, event.session_id, item.occurred_at)

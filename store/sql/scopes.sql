@@ -11,3 +11,7 @@ INSERT INTO scopes (namespace, user_id) VALUES (:namespace, :user_id) RETURNING 
 SELECT c.id AS scope_id, s.id AS session_pk
 FROM scopes AS c LEFT JOIN sessions AS s ON s.namespace = c.namespace AND s.session_id = :session_id
 WHERE c.namespace = :namespace AND c.user_id = :user_id
+
+-- name: scopes_all
+-- Whom a backup from before an erasure holds.
+SELECT namespace, user_id FROM scopes ORDER BY id

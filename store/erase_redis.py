@@ -1,0 +1,138 @@
+"""Erases a person from Redis: pending events, tails, receipts, cached queries, and the append-only file.
+
+XDEL only marks an entry as deleted: its text stays in memory, and in the append-only file even after that was written
+anew, for as long as an entry beside it in the same node of the stream lives. So every stream is made anew, with the
+entries that stay under their own ids. Its group then begins at the first entry; what the consumer has stored already
+is a repeat, and what it had pending is delivered again.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import redis
+
+from sidestream.keys import GROUP, Keys
+from store.erase_rows import Person
+from store.errors import StoreUnavailable
+
+_PAGE = 500
+_REWRITE = 120.0
+_DEFAULT_USER = "default"
+_ANEW = """
+local entries = redis.call('XRANGE', KEYS[1], '-', '+')
+local info = redis.call('XINFO', 'STREAM', KEYS[1])
+local last
+for i = 1, #info, 2 do
+  if info[i] == 'last-generated-id' then last = info[i + 1] end
+end
+local ttl = redis.call('PTTL', KEYS[1])
+redis.call('DEL', KEYS[1])
+for _, entry in ipairs(entries) do
+  redis.call('XADD', KEYS[1], entry[1], unpack(entry[2]))
+end
+if ARGV[1] ~= '' then
+  redis.call('XGROUP', 'CREATE', KEYS[1], ARGV[1], '0', 'MKSTREAM')
+end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('XSETID', KEYS[1], last)
+  if ttl > 0 then redis.call('PEXPIRE', KEYS[1], ttl) end
+end
+return #entries
+"""
+
+
+class RedisEraser:
+    """Erases `person` from one Redis. What came later than `at` (unix seconds) stays."""
+
+    def __init__(self, client: "redis.Redis", keys: Keys, person: Person, at: float) -> None:
+        self._client: Any = client
+        self._keys = keys
+        self._person = person
+        self._at = at
+        self.counts: Counter[str] = Counter()
+
+    def run(self, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Everything; the append-only file is written anew, since what was deleted still stands in it.
+
+        Raises:
+            redis.RedisError: Redis is away.
+            StoreUnavailable: its file could not be written anew.
+        """
+        self._events()
+        self._tails()
+        receipts = [self._keys.receipt(self._person.namespace, i) for i in sorted(self._person.event_ids)]
+        for start in range(0, len(receipts), _PAGE):
+            self.counts["receipts"] += self._client.delete(*receipts[start : start + _PAGE])
+        # A query's key is a digest: nobody can tell whose it was.
+        for key in self._client.scan_iter(match=self._pattern(self._keys.query_embedding("", "")[:-1]), count=_PAGE):
+            self.counts["cached_queries"] += self._client.delete(key)
+        self._rewrite(sleep)
+
+    def _events(self) -> None:
+        for entry_id, fields in self._entries(self._keys.events):
+            if self._is_theirs(entry_id, fields):
+                self._client.xack(self._keys.events, GROUP, entry_id)
+                self._client.xdel(self._keys.events, entry_id)
+                self.counts["pending_events"] += 1
+        if self._client.exists(self._keys.events):
+            self._client.eval(_ANEW, 1, self._keys.events, GROUP)
+
+    def _tails(self) -> None:
+        prefix = self._keys.tail("", "").removesuffix("0::")
+        for key in list(self._client.scan_iter(match=self._pattern(prefix), count=_PAGE)):
+            theirs = [entry_id for entry_id, fields in self._entries(key) if self._is_theirs(entry_id, fields)]
+            if theirs:
+                self.counts["tail_entries"] += self._client.xdel(key, *theirs)
+            self._client.eval(_ANEW, 1, key, "")
+
+    def _entries(self, key: Any) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
+        after = b"-"
+        while True:
+            page = self._client.xrange(key, min=after, count=_PAGE)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = b"(" + page[-1][0]
+
+    def _is_theirs(self, entry_id: bytes, fields: dict[bytes, bytes]) -> bool:
+        if int(entry_id.partition(b"-")[0]) / 1000 > self._at:
+            return False
+        person = self._person
+        if (fields.get(b"namespace") or b"default").decode("utf-8", "replace") != person.namespace:
+            return False
+        session = fields.get(b"session_id", b"").decode("utf-8", "replace")
+        user = fields.get(b"user_id")
+        theirs = session in person.session_ids if not user else user.decode("utf-8", "replace") == person.user_id
+        if theirs or (not user and person.user_id == _DEFAULT_USER):
+            person.session_ids.add(session)
+            person.event_ids.add((fields.get(b"id") or entry_id).decode("utf-8", "replace"))
+            person.said(fields.get(b"content", b"").decode("utf-8", "replace"))
+            return True
+        return False
+
+    def _rewrite(self, sleep: Callable[[float], None]) -> None:
+        if not int(self._client.info("persistence").get("aof_enabled", 0)):
+            return
+        try:
+            self._client.bgrewriteaof()
+        except redis.ResponseError as error:
+            if "already in progress" not in str(error):
+                raise
+        end = time.monotonic() + _REWRITE
+        while True:
+            info = self._client.info("persistence")
+            if not int(info["aof_rewrite_in_progress"]) and not int(info["aof_rewrite_scheduled"]):
+                break
+            if time.monotonic() > end:
+                raise StoreUnavailable(f"Redis did not write its append-only file anew within {_REWRITE:.0f} s")
+            sleep(0.05)
+        if info["aof_last_bgrewrite_status"] != "ok":
+            raise StoreUnavailable("Redis could not write its append-only file anew; see its log")
+        self.counts["append_only_files_rewritten"] += 1
+
+    @staticmethod
+    def _pattern(prefix: str) -> str:
+        escaped = "".join(f"\\{c}" if c in "*?[]\\^-" else c for c in prefix)
+        return f"{escaped}*"
