@@ -4,11 +4,13 @@ Writes are events, as everything else that an agent does; reads see what the wor
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from actors.errors import BadToolCall
 from actors.recorder import Recorder
 from actors.tools import CallContext, Tool
+from memory.filters import Filter
 from memory.times import to_datetime
 from memory.types import Hit, Scope
 from recall.fact_reader import FactReader
@@ -20,7 +22,6 @@ from sidestream.ids import new_id
 from sidestream.memory_tools import ARGUMENTS, RecallArguments, TimelineArguments, read_call, schema
 from sidestream.tool_handlers import ToolScope, memory_entry, write_event
 from store.errors import StoreError
-from store.fact_reading import FactFilter
 
 
 class MemoryTool:
@@ -66,17 +67,14 @@ class MemoryTool:
 
     async def _recall(self, wish: RecallArguments) -> str:
         everywhere = Scope(self._scope.user_id, self._scope.namespace)
-        which = FactFilter(
-            types=tuple(wish.types),
-            tags=tuple(wish.tags),
-            min_confidence=wish.min_confidence,
-            as_of=None if wish.as_of is None else wish.as_of.timestamp(),
-        )
+        then = Filter(as_of=None if wish.as_of is None else wish.as_of.timestamp())
+        facts = replace(then, types=tuple(wish.types), tags=tuple(wish.tags), min_confidence=wish.min_confidence)
         hits: list[Hit] = []
-        # One search a kind: their scores are not comparable.
+        # One search a kind, so that each has its share.
         for kind in dict.fromkeys(wish.kinds):
+            by = facts if kind == "fact" else then
             # A reply embeds one query at most, and that was the user's; the model's own goes by words.
-            search = self._reader.search(everywhere, wish.query, wish.limit, (kind,), facts=which, embeds=False)
+            search = self._reader.search(everywhere, wish.query, wish.limit, (kind,), by=by, embeds=False)
             hits += (await search).hits
         return to_json({"results": [_entry(hit) for hit in hits]})
 

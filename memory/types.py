@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["message", "summary", "fact"]
+Kind: TypeAlias = Literal["message", "summary", "fact", "timeline"]
 TimelineLevel: TypeAlias = Literal["session", "day", "week", "month"]
 
 
@@ -60,7 +60,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled memory with its provenance; `score` is in 0..1, `parts` says what it is made of."""
+    """A recalled memory with its provenance; `score` is in 0..1, `parts` says what it is made of.
+
+    `why` is filled where an explanation was asked for: the rank in each search arm, and why it was kept.
+    """
 
     kind: Kind
     id: int
@@ -73,6 +76,7 @@ class Hit:
     event_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[str, float] = field(default_factory=dict)
+    why: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

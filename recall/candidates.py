@@ -1,111 +1,192 @@
-"""What the search arms find in SQLite, and the rows behind it."""
+"""What the search arms find in SQLite, put together as a pool to rank."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memory.ranking import Key, Scored
-from memory.types import Candidate, Degraded, Hit, Kind, Scope, StoredMessage, Summary
-from store import fulltext, messages, spaces, summaries, vectors
-from store.db import Database
-from store.errors import StoreError
+import numpy as np
 
-SUMMARY_TOKENS = 40
-"""About what the summary of a turn has; its own size is not looked up."""
+from memory.filters import EVERYTHING, Filter
+from memory.ranking import CANDIDATES, ENGLISH, Key, Numbers, Pool, Weights, inverse_frequency
+from memory.terms import terms as terms_of
+from memory.timehints import Span
+from memory.types import Degraded, Kind, Scope, StoredMessage
+from recall.meaning_arm import Nearest, QuerySpace, nearest, of_pool
+from recall.pool import Measured, assemble
+from recall.tail_arm import Pending, pending
+from store import features, fulltext, selection
+from store import kinds as kind_codes
+from store.db import Database
+from store.features import Features, ScopeSize
+from store.fulltext import Postings
+from store.narrowing import Narrowed, narrow
+from store.selection import Keys, Selection
+
+_NEWEST = 20
+_WITHIN = 100
+_MOST_UNINDEXED = 1_000
+_SPANS = 8
+LOW_CONFIDENCE = 0.4
+"""Below it a fact or summary only fills up what is left."""
 
 
 @dataclass(frozen=True, slots=True)
-class QuerySpace:
-    """A query's vector and the embedding space that it belongs to."""
+class Asked:
+    """What the arms look for.
 
-    vector: bytes
-    model: str
-    dimensions: int
+    Attributes:
+        terms: of the query (memory.terms.query_terms); `words` are all its terms, names among them.
+        vector: the query's embedding, None to go by words alone.
+        spans: times that it names.
+        breadth: candidates of each arm.
+        without: stored rows that are left out.
+        recent: what is new is looked at whatever it holds.
+    """
+
+    terms: Sequence[str]
+    words: Collection[str]
+    vector: QuerySpace | None
+    kinds: Sequence[Kind]
+    spans: Sequence[Span] = ()
+    breadth: int = CANDIDATES
+    filter: Filter = EVERYTHING
+    without: Collection[Key] = field(default_factory=frozenset)
+    recent: bool = False
+    now: float = 0.0
+    by: Weights = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Candidates of both arms; `neighbours` and `lengths` as memory.ranking.fuse wants them."""
+    """The candidates; `ranks` gives each arm's keys, best first, and `pending` the rows that are not stored yet."""
 
-    text: list[Candidate] = field(default_factory=list)
-    dense: list[Candidate] = field(default_factory=list)
-    neighbours: dict[Key, list[Key]] = field(default_factory=dict)
-    lengths: dict[Key, int] = field(default_factory=dict)
+    pool: Pool
+    pending: dict[Key, StoredMessage] = field(default_factory=dict)
+    ranks: dict[str, list[Key]] = field(default_factory=dict)
+    low: Collection[Key] = frozenset()
     degraded: list[Degraded] = field(default_factory=list)
+    by_meaning: bool = False
 
 
-def find(
-    db: Database,
-    scope: Scope,
-    terms: Sequence[str],
-    query: QuerySpace | None,
-    limit: int,
-    kinds: Sequence[Kind],
-) -> Found:
-    """At most `limit` candidates of each arm within the scope."""
-    text = fulltext.search(db, scope, terms, limit, kinds)
-    dense: list[Candidate] = []
-    degraded: list[Degraded] = []
-    if query is not None:
-        space = spaces.active_space(db)
-        if not db.has_vec:
-            degraded.append(Degraded("vectors", "sqlite-vec is not loaded"))
-        elif space is None:
-            # Nothing was ever embedded; that is a lag and no fault.
-            pass
-        elif (space.model, space.dimensions) != (query.model, query.dimensions):
-            degraded.append(Degraded("vectors", f"memories are embedded by {space.model}, the query by {query.model}"))
-        else:
-            try:
-                dense = vectors.knn(db, space, scope, query.vector, limit, kinds)
-            except StoreError as error:
-                # A space without its table; anything graver would show in every other statement too.
-                if type(error) is not StoreError:
-                    raise
-                degraded.append(Degraded("vectors", str(error)))
-    ids = list(dict.fromkeys(c.id for c in (*text, *dense) if c.kind == "message"))
-    beside = messages.beside(db, scope, ids)
-    neighbours: dict[Key, list[Key]] = {
-        ("message", i): [("message", n) for n in near.ids] for i, near in beside.items()
-    }
-    lengths: dict[Key, int] = {(c.kind, c.id): SUMMARY_TOKENS for c in text if c.kind == "summary"}
-    lengths |= {("message", i): b.tokens for i, b in beside.items()}
-    return Found(text, dense, neighbours, lengths, degraded)
-
-
-def load(db: Database, scope: Scope, keys: Sequence[Key]) -> dict[Key, StoredMessage | Summary]:
-    """The rows of those keys that are in the scope, and in its session if it names one."""
-    rows: dict[Key, StoredMessage | Summary] = {}
-    for message in messages.by_ids(db, scope, [i for kind, i in keys if kind == "message"]):
-        rows["message", message.id] = message
-    for summary in summaries.by_ids(db, scope, [i for kind, i in keys if kind == "summary"]):
-        rows["summary", summary.id] = summary
-    return rows
-
-
-def hit(scored: Scored, row: StoredMessage | Summary) -> Hit:
-    """A scored row as it is handed out."""
-    if isinstance(row, Summary):
-        return Hit(
-            kind="summary",
-            id=row.id,
-            score=scored.score,
-            content=row.content,
-            occurred_at=row.occurred_at,
-            session_id=row.session_id,
-            turn=row.turn_last,
-            metadata={"turn_first": row.turn_first, "confidence": row.confidence, "method": row.method},
-            parts=scored.parts,
-        )
-    return Hit(
-        kind="message",
-        id=max(row.id, 0),
-        score=scored.score,
-        content=row.content,
-        occurred_at=row.occurred_at,
-        session_id=row.session_id,
-        role=row.role,
-        turn=row.turn or None,
-        event_id=row.event_id,
-        metadata=row.metadata,
-        parts=scored.parts,
+def find(db: Database, scope: Scope, asked: Asked, tail: Sequence[StoredMessage] = ()) -> Found:
+    """The candidates of all arms within the scope and its filter."""
+    narrowed = narrow(db, scope)
+    if narrowed is None:
+        return of_tail(asked, tail)
+    chosen = selection.select(db, narrowed, scope, asked.filter, asked.kinds, asked.now)
+    barred = {kind_codes.key(kind, row_id) for kind, row_id in asked.without}
+    held = _with_unindexed(db, narrowed, chosen, fulltext.postings(db, narrowed.scope_id, asked.terms), asked)
+    lexical = _by_words(held, chosen, barred, asked.breadth)
+    near = nearest(db, scope, chosen, asked.vector, asked.breadth) if asked.vector else Nearest()
+    timed = _by_time(db, narrowed, asked, chosen)
+    keys = [key for key in dict.fromkeys([*lexical, *near.keys, *timed]) if key not in barred]
+    rows = features.of_keys(db, narrowed.scope_id, keys)
+    size = features.scope_size(db, narrowed.scope_id)
+    meaning = (
+        of_pool(db, near.space, asked.vector, rows, asked.by, size.messages) if near.space and asked.vector else None
     )
+    fresh = _pending(asked, tail, held.terms)
+    sessions = features.session_sizes(db, sorted({r.session_pk for r in rows if r.session_pk is not None}))
+    counts = np.array([len(found) for found in held.keys], dtype=np.float64)
+    pool = _pool(rows, _matches(held, rows), fresh, asked, Measured(counts, size, sessions), meaning)
+    return Found(
+        pool,
+        _by_key(fresh),
+        {"text": _split(lexical), "meaning": _split(near.keys), "time": _split(timed)},
+        {kind_codes.split(row.key) for row in rows if row.confidence < LOW_CONFIDENCE},
+        near.degraded,
+        by_meaning=bool(near.keys),
+    )
+
+
+def of_tail(asked: Asked, tail: Sequence[StoredMessage]) -> Found:
+    """The candidates among what is not stored yet, for when there is nothing else."""
+    fresh = _pending(asked, tail, asked.terms)
+    measured = Measured(np.zeros(len(asked.terms)), ScopeSize(0, 0, 0))
+    return Found(_pool([], np.zeros((0, len(asked.terms))), fresh, asked, measured), _by_key(fresh))
+
+
+def _pool(
+    rows: Sequence[Features],
+    matches: Numbers,
+    fresh: Sequence[Pending],
+    asked: Asked,
+    measured: Measured,
+    meaning: Numbers | None = None,
+) -> Pool:
+    """What is stored and what is not yet, together."""
+    if fresh:
+        added = np.array([item.held for item in fresh], dtype=np.float64)
+        scope = measured.scope
+        scope = ScopeSize(
+            scope.sessions, scope.messages + len(fresh), scope.tokens + sum(f.features.size for f in fresh)
+        )
+        measured = Measured(measured.counts + added.sum(axis=0), scope, measured.sessions)
+        matches = np.concatenate([matches, added])
+        meaning = None if meaning is None else np.concatenate([meaning, np.full(len(fresh), np.nan)])
+    return assemble([*rows, *(item.features for item in fresh)], matches, asked.words, measured, meaning)
+
+
+def _pending(asked: Asked, tail: Sequence[StoredMessage], wanted: Sequence[str]) -> list[Pending]:
+    return pending(tail if "message" in asked.kinds else (), wanted, asked.filter)
+
+
+def _by_key(fresh: Sequence[Pending]) -> dict[Key, StoredMessage]:
+    return {("message", item.message.id): item.message for item in fresh}
+
+
+def _by_words(held: Postings, chosen: Selection, barred: Collection[int], limit: int) -> list[int]:
+    """The keys whose terms say most, best first, of equal ones the newer."""
+    if not held.keys:
+        return []
+    counts = np.array([len(found) for found in held.keys], dtype=np.float64)
+    weights = np.maximum(inverse_frequency(counts, float(held.total)), 0.01)
+    every = np.concatenate(held.keys)
+    keys, places = np.unique(every, return_inverse=True)
+    said = np.repeat(weights, counts.astype(np.int64))
+    scores = np.bincount(places, weights=said, minlength=len(keys))
+    allowed = np.isin(keys, chosen.allowed(keys)) & ~np.isin(keys, np.array(sorted(barred), dtype=np.int64))
+    keys, scores = keys[allowed], scores[allowed]
+    best: list[int] = keys[np.lexsort((-keys, -scores))[:limit]].tolist()
+    return best
+
+
+def _with_unindexed(db: Database, narrowed: Narrowed, chosen: Selection, held: Postings, asked: Asked) -> Postings:
+    """With what stands in no index: the timeline, and facts that held once."""
+    past = asked.filter.as_of is not None or bool(asked.filter.include)
+    keys: list[int] = []
+    for kind, listed in chosen.keys.items():
+        if listed is not None and (kind == "timeline" or (kind == "fact" and past)):
+            keys += listed[-_MOST_UNINDEXED:].tolist()
+    if not keys:
+        return held
+    from_text = {key: set(terms_of(text)) for key, text in features.unindexed(db, narrowed.scope_id, keys)}
+    added: list[Keys] = []
+    for term, found in zip(held.terms, held.keys, strict=True):
+        more = [key for key, words in from_text.items() if term in words]
+        added.append(np.union1d(found, np.array(more, dtype=np.int64)))
+    return Postings(held.terms, added, held.total)
+
+
+def _by_time(db: Database, narrowed: Narrowed, asked: Asked, chosen: Selection) -> list[int]:
+    """Messages of the times that are named, and the newest ones where these are asked for."""
+    if "message" not in asked.kinds:
+        return []
+    keys: list[int] = []
+    for span in asked.spans[:_SPANS]:
+        keys += features.within(db, narrowed.scope_id, span.start, span.end, _WITHIN)
+    if asked.recent:
+        keys += features.newest(db, narrowed.scope_id, _NEWEST)
+    allowed = set(chosen.allowed(np.array(keys, dtype=np.int64)).tolist())
+    return [key for key in dict.fromkeys(keys) if key in allowed]
+
+
+def _matches(held: Postings, rows: Sequence[Features]) -> Numbers:
+    """A line for each row, with 1 for each term that it holds."""
+    keys = np.array([row.key for row in rows], dtype=np.int64)
+    if not held.keys:
+        return np.zeros((len(rows), 0))
+    return np.stack([np.isin(keys, found) for found in held.keys], axis=1).astype(np.float64)
+
+
+def _split(keys: Iterable[int]) -> list[Key]:
+    return [kind_codes.split(key) for key in keys]

@@ -82,7 +82,8 @@ def read_parts(
         # Recall is over all of the user's sessions, not this one alone.
         everywhere = replace(scope, session_id=None)
         unseen = fresh[: max(0, len(fresh) - len(shown))]
-        hits, degraded = search_store(db, everywhere, replace(query, without=without, echoes=False), unseen, now)
+        found = search_store(db, everywhere, replace(query, without=without, echoes=False), unseen, now)
+        hits, degraded = found.hits, found.degraded
         facts = _facts(db, scope, session, query, options, now)
     owed = store_lag(db, scope, now)
     return Parts(
@@ -129,7 +130,7 @@ def parts_without_store(query: Query, pending: Sequence[StoredMessage], options:
     shown = window((), unique, options.window_messages)
     rule = wanted(query.text, shown, options)
     unseen = unique[: len(unique) - len(shown)]
-    hits = search_tail(query, unseen, now) if rule.long_term else []
+    hits = search_tail(query, unseen, now).hits if rule.long_term else []
     return Parts(window=shown, hits=hits, reason=rule.reason)
 
 

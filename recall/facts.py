@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memory.ranking import Scored, dense_weight, fuse
-from memory.terms import language, query_terms, terms
+from memory.ranking import Scored
+from memory.terms import query_terms, terms
 from memory.types import Degraded, Hit, Scope
 from memory.weights import WeightPolicy, is_core, present_weight
-from recall.candidates import QuerySpace, find
+from recall.meaning_arm import QuerySpace
+from recall.search import Query, search_store
 from store import fact_reading
 from store.db import Database
 from store.fact_reading import FactFilter, KnownFact
@@ -36,13 +37,11 @@ def search_facts(
     db: Database, scope: Scope, query: FactQuery, policy: WeightPolicy, now: float
 ) -> tuple[list[Hit], list[Degraded]]:
     """The best facts of the scope, best first, and what could not be searched; within one snapshot."""
-    wanted = query_terms(query.text)
     if query.which.as_of is not None:
-        return _held_then(db, scope, query, wanted, policy, query.which.as_of), []
-    breadth = max(_CANDIDATES, 4 * query.limit)
-    found = find(db, scope, wanted, query.vector, breadth, ("fact",))
-    scored = fuse(found.text, found.dense, weight=dense_weight(language(query.text)))
-    relevant = {item.id: item for item in scored if item.score >= query.relevant_from}
+        return _held_then(db, scope, query, query_terms(query.text), policy, query.which.as_of), []
+    asked = Query(query.text, max(_CANDIDATES, 4 * query.limit), ("fact",), query.vector)
+    found = search_store(db, scope, asked, (), now)
+    relevant = _relevant(found.hits, query.relevant_from)
     known = fact_reading.by_ids(db, scope, list(relevant), now, query.which)
     hits = [hit(k, policy, now, relevant[k.fact.id]) for k in known]
     return _best(hits, query.limit), found.degraded
@@ -86,6 +85,13 @@ def hit(known: KnownFact, policy: WeightPolicy, now: float, scored: Scored | Non
         },
         parts={name: round(part, 6) for name, part in parts.items()},
     )
+
+
+def _relevant(hits: Sequence[Hit], least: float) -> dict[int, Scored]:
+    """Those at least so relevant in shares of the best; being new is no relevance."""
+    told = {h.id: h.score - h.parts.get("keyword_age", 0.0) for h in hits}
+    best = max(told.values(), default=0.0)
+    return {h.id: Scored("fact", h.id, h.score, h.parts) for h in hits if told[h.id] >= least * best}
 
 
 def _held_then(

@@ -6,6 +6,7 @@ from pathlib import Path
 from config.settings import Settings
 from memory.budget import Shares
 from memory.compaction.thresholds import CompactionRules
+from memory.ranking import CANDIDATES
 from memory.weights import WeightPolicy
 from recall.policy import weight_policy
 
@@ -18,7 +19,7 @@ class RecallOptions:
         database: the SQLite file; it need not exist yet.
         tail_timeout: how long a read waits for Redis.
         vector_cache_bytes: memory for large scopes' vectors, of this process.
-        candidates: how many each search arm finds before they are fused.
+        candidates: how many each search arm finds before they are ranked.
     """
 
     database: Path
@@ -39,7 +40,7 @@ class RecallOptions:
     query_cache_size: int = 4_096
     query_cache_ttl: float = 86_400.0
     vector_cache_bytes: int = 256_000_000
-    candidates: int = 200
+    candidates: int = CANDIDATES
     fact_limit: int = 10
     weights: WeightPolicy = field(default_factory=WeightPolicy)
 

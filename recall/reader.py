@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memory.budget import plan
+from memory.filters import EVERYTHING, Filter
 from memory.tokens import Corrector
 from memory.types import Degraded, Kind, Scope, StoredMessage
-from recall.candidates import QuerySpace
 from recall.context_builder import Parts, build, parts_without_store, read_parts, wanted_by_query
 from recall.database import ReadDatabase
-from recall.facts import FactQuery, search_facts
+from recall.meaning_arm import QuerySpace
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
 from recall.results import ContextResult, EventStatus, Lag, SearchResult
-from recall.search import SEARCHED, Query, search_store, search_tail
+from recall.search import SEARCHED, TOLD, Query, search_store, search_tail
 from recall.tail import TailRead, TailReader, Whose
 from recall.troubles import Troubles
 from recall.window import not_stored, weave
@@ -24,7 +24,6 @@ from store import sessions
 from store.db import Database
 from store.errors import StoreError
 from store.events import State, event_state
-from store.fact_reading import EVERY, FactFilter
 from store.health import lag as store_lag
 from store.redis_client import REDIS_ERRORS, AsyncRedis
 from store.tail import receipt
@@ -69,7 +68,8 @@ class Reader:
         kinds: Sequence[Kind] = SEARCHED,
         *,
         own: Sequence[StoredMessage] = (),
-        facts: FactFilter = EVERY,
+        by: Filter = EVERYTHING,
+        explain: bool = False,
         embeds: bool = True,
     ) -> SearchResult:
         """The best memories for a query.
@@ -79,29 +79,26 @@ class Reader:
             limit: most hits; None as configured.
             kinds: of which kinds.
             own: messages that the caller published itself, for when the tail cannot be read.
-            facts: which facts, where `kinds` asks for any.
+            by: what else must hold of a hit.
+            explain: say of each hit which arms found it, and what was dropped and why.
             embeds: False asks no model for the query's vector; one that is known serves, else words alone.
         """
         (vector, degraded), tail = await asyncio.gather(self._embed(query, embeds=embeds), self._pending(scope))
         pending = weave(tail.messages, own)
-        wanted = Query(query, limit or self.options.recall_limit, kinds, vector, self.options.candidates)
+        most, breadth = limit or self.options.recall_limit, self.options.candidates
+        wanted = Query(query, most, kinds, vector, breadth, filter=by, explain=explain)
         now = self._clock()
 
         def work(db: Database) -> SearchResult:
-            hits, notes = search_store(db, scope, wanted, not_stored(db, scope, pending), now)
-            if "fact" in kinds:
-                about = FactQuery(query, wanted.limit, vector, facts)
-                known, more = search_facts(db, scope, about, self.options.weights, now)
-                hits = sorted([*known, *hits], key=lambda h: -h.score)[: wanted.limit]
-                notes = list(dict.fromkeys([*notes, *more]))
+            found = search_store(db, scope, wanted, not_stored(db, scope, pending), now)
             owed = store_lag(db, scope, now)
-            return SearchResult(hits, notes, Lag(tail.unread, owed.owed, owed.oldest))
+            return SearchResult(found.hits, found.degraded, Lag(tail.unread, owed.owed, owed.oldest), found.dropped)
 
         try:
             result = await self._db.read(work)
         except StoreError as error:
             degraded = [*degraded, _store_note(error)]
-            result = SearchResult(search_tail(wanted, pending, now), [], Lag(tail.unread))
+            result = SearchResult(search_tail(wanted, pending, now).hits, [], Lag(tail.unread))
         result = replace(result, degraded=[*_notes(tail), *degraded, *result.degraded])
         self.troubles.seen(result.degraded, _asked(vector))
         return result
@@ -130,7 +127,7 @@ class Reader:
         embeds = self._embed(query) if self._may_recall(query) else _nothing()
         (vector, degraded), tail = await asyncio.gather(embeds, self._pending(scope))
         pending = weave(tail.messages, own)
-        wanted = Query(query, self.options.recall_limit, SEARCHED, vector, self.options.candidates)
+        wanted = Query(query, self.options.recall_limit, TOLD, vector, self.options.candidates)
         now = self._clock()
 
         def work(db: Database) -> Parts:

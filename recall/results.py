@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memory.context import Context
+from memory.redundancy import Dropped
 from memory.types import Degraded, Hit, StoredMessage
 from store.events import State
 
@@ -26,11 +27,12 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first; a message that is not stored yet has id 0."""
+    """Hits, best first; a message that is not stored yet has id 0. `dropped` is filled where it was asked for."""
 
     hits: list[Hit]
     degraded: list[Degraded] = field(default_factory=list)
     lag: Lag = field(default_factory=Lag)
+    dropped: list[Dropped] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,26 @@
-"""Hybrid search: full text and vectors in SQLite, and by words what is not stored yet."""
+"""Search: candidates of all arms ranked by memory.ranking, and their rows as hits."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from itertools import islice
+from typing import Any
 
 from llm.offline import OfflineResponder
-from memory.ranking import Key, Scored, dense_weight, fuse, rank_by_keyword
-from memory.terms import language, query_terms, searchable, terms
-from memory.tokens import estimate
-from memory.types import Candidate, Degraded, Hit, Kind, Scope, StoredMessage, Summary
-from recall.candidates import Found, QuerySpace, find, hit, load
+from memory.filters import EVERYTHING, Filter
+from memory.ranking import CANDIDATES, Key, Scored, Weights, rank, rank_by_words, weights
+from memory.redundancy import Dropped, choose
+from memory.terms import language, query_terms, terms
+from memory.timehints import asks_recent, time_hints
+from memory.types import Degraded, Hit, Kind, Scope, StoredMessage
+from recall.candidates import Asked, Found, find, of_tail
+from recall.meaning_arm import QuerySpace
+from recall.rows import Row, Rows, hit, load
 from store.db import Database
 
-SEARCHED: tuple[Kind, ...] = ("message", "summary")
+SEARCHED: tuple[Kind, ...] = ("message", "summary", "fact")
+TOLD: tuple[Kind, ...] = ("message", "summary")
+"""What was told in sessions; facts stand in a part of a context of their own."""
 OFFLINE = OfflineResponder().name
-_BY_WORDS = 100
-"""Most candidates that are ranked without vectors, for which all their rows are read."""
-
-Row: TypeAlias = StoredMessage | Summary
-Rows: TypeAlias = Mapping[Key, Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,124 +30,111 @@ class Query:
     Attributes:
         text: as it was asked; only terms made of it reach SQLite.
         limit: most hits.
-        kinds: of what; kinds that cannot be searched find nothing.
+        kinds: of what.
         vector: the query's embedding, None to search by words alone.
-        candidates: how many each arm finds before they are fused.
+        candidates: how many each arm finds before they are ranked.
         without: stored rows that are left out.
         echoes: also what the offline responder answered, which only says again what stands elsewhere.
+        filter: what else must hold of a hit.
+        by: what each part of the score counts; None as the query's language has it.
+        explain: say of each hit which arms found it, and what was dropped and why.
     """
 
     text: str
     limit: int
     kinds: Sequence[Kind] = SEARCHED
     vector: QuerySpace | None = None
-    candidates: int = 200
+    candidates: int = CANDIDATES
     without: Collection[Key] = field(default_factory=frozenset)
     echoes: bool = True
+    filter: Filter = EVERYTHING
+    explain: bool = False
+    by: Weights | None = None
 
 
-def search_store(
-    db: Database, scope: Scope, query: Query, tail: Sequence[StoredMessage], now: float
-) -> tuple[list[Hit], list[Degraded]]:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, best first; `dropped` is filled where an explanation is asked for."""
+
+    hits: list[Hit]
+    degraded: list[Degraded] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+
+
+def search_store(db: Database, scope: Scope, query: Query, tail: Sequence[StoredMessage], now: float) -> Answer:
     """The best hits of the scope. `tail`: its messages that are not stored; call it within one snapshot."""
-    kinds = [kind for kind in query.kinds if kind in SEARCHED]
-    wanted = query_terms(query.text)
-    breadth = max(query.candidates, 4 * query.limit) + len(query.without)
-    found = find(db, scope, wanted, query.vector, breadth, kinds)
-    text, dense = _standing(found.text, query), _standing(found.dense, query)
-    pending, pending_rows = _tail_candidates(
-        tail if "message" in kinds else (), wanted, _full_match(db, scope, text, wanted) if tail else 1.0
-    )
-    if not dense:
-        text = text[: max(_BY_WORDS, query.limit)]
-        rows = load(db, scope, [(c.kind, c.id) for c in text]) | pending_rows
-        return _by_words([*text, *pending], rows, query, now), found.degraded
-    weight = dense_weight(language(query.text))
-    lengths = found.lengths | {key: estimate(row.content) for key, row in pending_rows.items()}
-    scored = fuse([*text, *pending], dense, weight=weight, lengths=lengths, neighbours=_standing_beside(found, query))
-    read: Callable[[list[Key]], Rows] = lambda keys: load(db, scope, keys) | pending_rows  # noqa: E731 - one use
-    return _best(_with_rows(scored, read, 2 * query.limit), query), found.degraded
+    asked = _asked(query, now)
+    return _answer(asked, find(db, scope, asked, tail), query, lambda keys: load(db, scope, keys))
 
 
-def search_tail(query: Query, tail: Sequence[StoredMessage], now: float) -> list[Hit]:
+def search_tail(query: Query, tail: Sequence[StoredMessage], now: float) -> Answer:
     """The best hits of the tail alone, for when SQLite cannot be read."""
-    if "message" not in query.kinds:
-        return []
-    pending, rows = _tail_candidates(tail, query_terms(query.text), 1.0)
-    return _by_words(pending, rows, query, now)
+    asked = _asked(query, now)
+    return _answer(asked, of_tail(asked, tail), query, lambda _: {})
 
 
-def _standing(found: Iterable[Candidate], query: Query) -> list[Candidate]:
-    return [c for c in found if (c.kind, c.id) not in query.without]
+def _asked(query: Query, now: float) -> Asked:
+    moment = now if query.filter.as_of is None else query.filter.as_of
+    return Asked(
+        terms=query_terms(query.text),
+        words=frozenset(terms(query.text)),
+        vector=query.vector,
+        kinds=query.kinds,
+        spans=time_hints(query.text, moment),
+        breadth=max(query.candidates, 4 * query.limit) + len(query.without),
+        filter=query.filter,
+        without=query.without,
+        recent=asks_recent(query.text),
+        now=now,
+        by=query.by or weights(language(query.text)),
+    )
 
 
-def _standing_beside(found: Found, query: Query) -> dict[Key, list[Key]]:
-    return {key: [n for n in near if n not in query.without] for key, near in found.neighbours.items()}
-
-
-def _tail_candidates(
-    tail: Sequence[StoredMessage], wanted: Sequence[str], full_match: float
-) -> tuple[list[Candidate], dict[Key, Row]]:
-    """The tail's messages as text candidates, under negative ids: they have none of their own yet.
-
-    One that holds all the terms scores `full_match`, one that holds some in proportion.
-    """
-    candidates: list[Candidate] = []
+def _answer(asked: Asked, found: Found, query: Query, read: Callable[[list[Key]], Rows]) -> Answer:
+    if found.by_meaning:
+        scored = rank(found.pool, asked.by, spans=asked.spans, now=asked.now)
+    else:
+        scored = rank_by_words(found.pool, asked.by, spans=asked.spans, now=asked.now, recent=asked.recent)
     rows: dict[Key, Row] = {}
-    for place, message in enumerate(tail, 1):
-        share = _share(message, wanted)
-        if share:
-            rows["message", -place] = replace(message, id=-place)
-            candidates.append(Candidate("message", -place, share * full_match))
-    return candidates, rows
+    echoes: list[Dropped] = []
+    chosen = choose(_texts(scored, query, found, read, rows, echoes), query.limit, found.low)
+    hits = [hit(item, rows[item.kind, item.id]) for item in chosen.kept]
+    if not query.explain:
+        return Answer(hits, found.degraded)
+    hits = [replace(one, why=_why(item, found)) for one, item in zip(hits, chosen.kept, strict=True)]
+    return Answer(hits, found.degraded, [*echoes, *chosen.dropped])
 
 
-def _full_match(db: Database, scope: Scope, text: Sequence[Candidate], wanted: Sequence[str]) -> float:
-    """About what a row with all the terms would score, judged by the best match and its share of them."""
-    if not text:
-        return 1.0
-    best = text[0]
-    for row in load(db, scope, [(best.kind, best.id)]).values():
-        return best.score / (_share(row, wanted) or 1.0)
-    return best.score
-
-
-def _share(row: Row, wanted: Sequence[str]) -> float:
-    """The share of the terms that the row holds, 0 to 1."""
-    name = row.metadata.get("name") if isinstance(row, StoredMessage) else None
-    held = set(terms(searchable(name if isinstance(name, str) else None, row.content)))
-    return sum(term in held for term in wanted) / len(wanted) if wanted else 0.0
-
-
-def _by_words(text: Sequence[Candidate], rows: Rows, query: Query, now: float) -> list[Hit]:
-    matched = [c for c in text if (c.kind, c.id) in rows]
-    scored = rank_by_keyword(matched, {key: row.occurred_at for key, row in rows.items()}, now=now)
-    return _best(((item, rows[item.kind, item.id]) for item in scored), query)
-
-
-def _with_rows(scored: Sequence[Scored], read: Callable[[list[Key]], Rows], step: int) -> Iterator[tuple[Scored, Row]]:
-    """Scored rows in order, read a few at a time; those outside the scope are not there."""
-    for start in range(0, len(scored), step):
-        part = scored[start : start + step]
-        rows = read([(item.kind, item.id) for item in part])
+def _texts(
+    scored: Iterator[Scored],
+    query: Query,
+    found: Found,
+    read: Callable[[list[Key]], Rows],
+    rows: dict[Key, Row],
+    echoes: list[Dropped],
+) -> Iterator[tuple[Scored, str]]:
+    """Scored candidates with their texts, read a few at a time into `rows`; those outside the scope are not there."""
+    step = 2 * query.limit
+    while part := list(islice(scored, step)):
+        wanted = [(item.kind, item.id) for item in part]
+        rows |= read([key for key in wanted if key not in found.pending])
+        rows |= {key: found.pending[key] for key in wanted if key in found.pending}
         for item in part:
             row = rows.get((item.kind, item.id))
-            if row is not None:
-                yield item, row
+            if row is None:
+                continue
+            if not query.echoes and _is_echo(row):
+                echoes.append(Dropped(item, "answered by the offline responder"))
+            else:
+                yield item, row.content
 
 
-def _best(ranked: Iterable[tuple[Scored, Row]], query: Query) -> list[Hit]:
-    """The first `limit`; what says the same as a better one is left out."""
-    hits: list[Hit] = []
-    said: set[str] = set()
-    for item, row in ranked:
-        words = " ".join(row.content.split()).casefold()
-        if words not in said and (query.echoes or not _is_echo(row)):
-            said.add(words)
-            hits.append(hit(item, row))
-        if len(hits) == query.limit:
-            break
-    return hits
+def _why(scored: Scored, found: Found) -> dict[str, Any]:
+    """Which arms found a hit, and at which rank; why it is among the hits."""
+    key = (scored.kind, scored.id)
+    ranks = {arm: keys.index(key) + 1 for arm, keys in found.ranks.items() if key in keys}
+    kept = "fills up" if key in found.low else "not stored yet" if key in found.pending else "ranked"
+    return {"ranks": ranks, "kept": kept}
 
 
 def _is_echo(row: Row) -> bool:

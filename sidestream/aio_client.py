@@ -77,13 +77,14 @@ class AsyncClient:
         session_id: str | None = None,
         limit: int = 10,
         kinds: Sequence[MemoryKind] | None = None,
-        **facts: Any,
+        **narrow: Any,
     ) -> SearchResult:
-        """One user's memories, best first; `session_id` narrows, `kinds` absent means messages and summaries.
+        """One user's memories, best first; `session_id` narrows, `kinds` absent means all but the timeline.
 
-        `facts`: which facts, by `types`, `tags`, `min_confidence`, `data_source` and `as_of`.
+        `narrow`: `agent_id`, `since`, `until`, `types`, `tags`, `min_confidence`, `data_source`, `metadata`, `as_of`,
+        `include` and `explain`, as docs/api.md has them. ApiError where one is not as it should be.
         """
-        return await self._call(http_api.search_request(query, user_id, namespace, session_id, limit, kinds, facts))
+        return await self._call(http_api.search_request(query, user_id, namespace, session_id, limit, kinds, narrow))
 
     async def facts(
         self,

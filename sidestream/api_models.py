@@ -12,7 +12,7 @@ MAX_EVENTS = 1_000
 MAX_QUERY_CHARS = 10_000
 
 EventProgress: TypeAlias = Literal["accepted", "stored", "embedded", "summarised", "dead"]
-MemoryKind: TypeAlias = Literal["message", "summary", "fact"]
+MemoryKind: TypeAlias = Literal["message", "summary", "fact", "timeline"]
 ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "facts", "recalled", "timeline"]
 
 
@@ -49,12 +49,22 @@ class SearchRequest(Request):
     namespace: str = Field(default="default", min_length=1)
     session_id: str | None = Field(default=None, min_length=1, description="Narrows the search to one session.")
     limit: int = Field(default=10, ge=1, le=100)
-    kinds: list[MemoryKind] | None = Field(default=None, min_length=1, description="Absent: message and summary.")
-    types: list[str] = Field(default_factory=list, max_length=100, description="Facts of these types; none: of any.")
+    kinds: list[MemoryKind] | None = Field(default=None, min_length=1, description="Absent: all but the timeline.")
+    agent_id: str | None = Field(default=None, min_length=1, description="Narrows the search to one agent.")
+    since: AwareDatetime | None = Field(default=None, description="Happened then or later; a fact: holds since then.")
+    until: AwareDatetime | None = Field(default=None, description="Happened before; a fact: holds since before.")
+    types: list[str] = Field(default_factory=list, max_length=100, description="Messages and facts of these types.")
     tags: list[str] = Field(default_factory=list, max_length=100, description="Facts with all of these tags.")
-    min_confidence: float = Field(default=0.0, ge=0, le=1, description="Facts at least so sure.")
-    data_source: str | None = Field(default=None, min_length=1, description="Facts that hold for it, or for all.")
-    as_of: AwareDatetime | None = Field(default=None, description="Facts as they were held at this moment.")
+    min_confidence: float = Field(default=0.0, ge=0, le=1, description="Facts and summaries at least so sure.")
+    data_source: str | None = Field(default=None, min_length=1, description="What is of that source, or of none.")
+    metadata: dict[str, str | int | float | bool] = Field(
+        default_factory=dict, max_length=100, description="Messages whose metadata has these values."
+    )
+    as_of: AwareDatetime | None = Field(default=None, description="What was known then, changed since or not.")
+    include: list[Literal["superseded", "archived"]] = Field(
+        default_factory=list, max_length=2, description="Facts that are out of recall, too."
+    )
+    explain: bool = Field(default=False, description="Say why each hit was found, and what was dropped.")
 
 
 class Lag(Result):
@@ -136,12 +146,23 @@ class MemoryHit(Result):
     event_id: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     parts: dict[str, float] = Field(default_factory=dict)
+    why: dict[str, Any] = Field(default_factory=dict, description="Rank in each search arm; only with `explain`.")
+
+
+class DroppedHit(Result):
+    """Something that was ranked and is not among the hits."""
+
+    kind: MemoryKind
+    id: int
+    score: float = Field(ge=0, le=1)
+    reason: str
 
 
 class SearchResult(Result):
     """Hits, best first."""
 
     hits: list[MemoryHit]
+    dropped: list[DroppedHit] = Field(default_factory=list, description="Only with `explain`.")
     lag: Lag = Field(default_factory=lambda: Lag())
     degraded: list[Degradation] = Field(default_factory=list)
 

@@ -81,7 +81,7 @@ def search_request(
     session_id: str | None,
     limit: int,
     kinds: Sequence[MemoryKind] | None,
-    facts: Mapping[str, Any],
+    narrow: Mapping[str, Any],
 ) -> ApiRequest[SearchResult]:
     """`POST /v1/memories/search`."""
     body = {
@@ -91,7 +91,7 @@ def search_request(
         "session_id": session_id,
         "limit": limit,
         "kinds": None if kinds is None else list(kinds),
-        **facts,
+        **narrow,
     }
     try:
         checked = SearchRequest.model_validate(body)

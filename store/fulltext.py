@@ -8,7 +8,7 @@ of them, and gives terms that more than half of the rows hold no worth at all.
 
 import json
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,28 @@ def search(
     best = [(int(found[i]), float(scores[i])) for i in order if scores[i] > 0.0]
     best = sorted([*_read(db, best[:READ], worth), *best[READ:]], key=lambda pair: (-pair[1], -pair[0]))
     return [Candidate(*kind_codes.split(key), value) for key, value in best[:limit]]
+
+
+class Postings(NamedTuple):
+    """Which rows of a scope hold which terms.
+
+    `keys` has for each of `terms` the keys of its rows (store.kinds); `total` counts the scope's messages.
+    """
+
+    terms: list[str]
+    keys: list[Keys]
+    total: int
+
+
+def postings(db: Database, scope_id: int, terms: Sequence[str]) -> Postings:
+    """The rows of the scope that hold each term, of all kinds; of a large scope for its rarest terms only.
+
+    What a row is worth is left to the caller. At most 256 terms count: a question may be a whole dialogue.
+    """
+    size = int(db.value("fulltext_scope_size", scope_id=scope_id))
+    wanted = list(dict.fromkeys(terms))[:MAX_TERMS]
+    wanted = _affordable(db, wanted, size) if wanted else []
+    return Postings(wanted, _postings(db, scope_id, wanted, size) if wanted else [], size)
 
 
 def _affordable(db: Database, terms: list[str], size: int) -> list[str]:

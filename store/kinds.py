@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from memory.types import Kind
 
-_CODES: dict[Kind, int] = {"message": 0, "summary": 1, "fact": 2}
+_CODES: dict[Kind, int] = {"message": 0, "summary": 1, "fact": 2, "timeline": 3}
 _KINDS: dict[int, Kind] = {code: kind for kind, code in _CODES.items()}
 
 
 def code(kind: Kind) -> int:
-    """The kind's number: 0 a message, 1 a summary, 2 a fact."""
+    """The kind's number: 0 a message, 1 a summary, 2 a fact, 3 a timeline entry."""
     return _CODES[kind]
 
 

@@ -3,6 +3,7 @@
 import inspect
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -144,6 +145,17 @@ async def test_search(client: Make) -> None:
     assert found.hits[0].occurred_at.isoformat() == "2026-01-31T09:00:00+00:00"
     body = json.loads(server.requests[0].content)
     assert body == {"query": "q", "user_id": "ann", "namespace": "default", "limit": 3, "kinds": ["message"]}
+
+
+async def test_a_filtered_search(client: Make) -> None:
+    server = Server(answer({"hits": []}))
+    await client(server).search("q", agent_id="a", as_of=datetime(2026, 1, 31, tzinfo=UTC), explain=True)
+    body = json.loads(server.requests[0].content)
+    assert (body["agent_id"], body["explain"], body["as_of"]) == ("a", True, "2026-01-31T00:00:00Z")
+    with pytest.raises(ApiError, match=r"since: .*timezone"):
+        await client(server).search("q", since="2026-01-31T00:00:00")
+    with pytest.raises(ApiError, match=r"colour: Extra inputs"):
+        await client(server).search("q", colour="red")
 
 
 async def test_a_wrong_search_is_not_sent(client: Make) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from memory.types import Scope, StoredMessage
-from recall.candidates import QuerySpace, find
+from recall.candidates import Asked, find
+from recall.meaning_arm import QuerySpace
 from recall.search import Query, search_tail
 from store import spaces
 from tests.unit.recall_support import ANN, NOW, Memory, memory
@@ -31,7 +32,7 @@ async def test_the_best_match_comes_first_and_says_why(known: Memory) -> None:
     result = await known.reader.search(USER, "which kettle whistles at noon?")
     best = result.hits[0]
     assert best.content.endswith("at noon.") and best.score == 1.0
-    assert 0 < best.parts["text"] <= 1 and best.parts["dense"] > 0
+    assert 0 < best.parts["text"] <= 1 and best.parts["meaning"] > 0
     assert (best.session_id, best.role, best.occurred_at) == ("s1", "user", NOW)
     assert result.degraded == [] and result.lag.unread == 0 and result.lag.owed == {}
 
@@ -104,31 +105,6 @@ async def test_an_answer_beside_the_words_gains(known: Memory) -> None:
     assert near["the red one"] > near["the green one"] == 0.0
 
 
-LONG = "We bought the kettle with a red handle in Porto, and it whistles at noon when the whole kitchen is asleep."
-
-
-async def text_parts(known: Memory, scope: Scope) -> dict[str, float]:
-    return {hit.content: hit.parts["text"] for hit in (await known.reader.search(scope, "kettle")).hits}
-
-
-async def test_a_short_message_gains_nothing_by_being_short(known: Memory) -> None:
-    await known.store("That kettle!")
-    await known.store(LONG)
-    stored = await text_parts(known, USER)
-    assert stored[LONG] > stored["That kettle!"]
-    await known.publish("Kettle?")
-    fresh = await text_parts(known, ANN)
-    assert fresh[LONG] > fresh["Kettle?"]
-
-
-async def test_a_summary_gains_nothing_by_being_one(known: Memory) -> None:
-    words = [f"w{number}x" for number in range(40)]
-    await known.store(" ".join(["kettle", *words]))
-    known.summarise(" ".join([*words, "kettle"]))
-    message, summary = (await text_parts(known, USER)).values()
-    assert summary == pytest.approx(message, rel=0.15)
-
-
 @pytest.mark.parametrize("query", ['"', "'; DROP TABLE x", "AND OR NOT", "scope : s1", "*", "a" * 5_000, "\x00"])
 async def test_no_query_is_an_error(known: Memory, query: str) -> None:
     await known.store("the kettle")
@@ -160,8 +136,8 @@ async def test_a_space_without_its_table_is_a_note(known: Memory) -> None:
     assert space is not None
     known.db.script("test", f"DROP TABLE {space.table}")
     query = QuerySpace(b"\0" * 4 * 64, space.model, space.dimensions)
-    result = find(known.db, USER, ["kettl"], query, 10, ["message"])
-    assert len(result.text) == 1 and [note.part for note in result.degraded] == ["vectors"]
+    result = find(known.db, USER, Asked(["kettl"], ["kettl"], query, ["message"]))
+    assert len(result.pool.keys) == 1 and [note.part for note in result.degraded] == ["vectors"]
 
 
 def test_the_tail_alone_is_searched_by_words() -> None:
@@ -169,7 +145,7 @@ def test_the_tail_alone_is_searched_by_words() -> None:
         StoredMessage("e1", "s1", "user", "the kettle is old", NOW),
         StoredMessage("e2", "s1", "user", "buy a kettle and tea", NOW),
     ]
-    hits = search_tail(Query("buy a kettle", 5), tail, NOW)
+    hits = search_tail(Query("buy a kettle", 5), tail, NOW).hits
     assert [hit.event_id for hit in hits] == ["e2", "e1"]
-    assert search_tail(Query("kettle", 5, kinds=("summary",)), tail, NOW) == []
-    assert search_tail(Query("", 5), tail, NOW) == []
+    assert search_tail(Query("kettle", 5, kinds=("summary",)), tail, NOW).hits == []
+    assert search_tail(Query("", 5), tail, NOW).hits == []

@@ -1,0 +1,45 @@
+"""How near candidates are to a query by their vectors, each together with its neighbours.
+
+A turn says little alone ("Yes, last week!"), so that a share of the vectors before and after it is added to its own. And
+some texts are near to every query, which an embedding model's common direction makes: part of the mean is therefore
+taken out of the query (hubness; Dinu, Lazaridou and Baroni, 2015, take it out of all pairs).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.ranking import NOWHERE, Numbers, Places, Weights
+
+Vectors = NDArray[np.float32]
+
+
+def nearness(
+    query: Vectors,
+    vectors: Vectors,
+    own: Places,
+    before: Places,
+    after: Places,
+    by: Weights,
+    centre: Vectors | None = None,
+) -> Numbers:
+    """A cosine for each candidate, NaN for those without a vector.
+
+    Args:
+        query: of unit length, as are all vectors.
+        vectors: (any, dimensions) of candidates and neighbours.
+        own, before, after: for each candidate the row of its vector and of its neighbours'; NOWHERE for none.
+        by: its `blend` and `common` count.
+        centre: mean of the memory's vectors; None to take their own.
+    """
+    found = np.full(len(own), np.nan)
+    held = np.flatnonzero(own != NOWHERE)
+    if not held.size:
+        return found
+    rows = vectors[own[held]].astype(np.float32, copy=True)
+    for beside in (before[held], after[held]):
+        has = np.flatnonzero(beside != NOWHERE)
+        rows[has] += np.float32(by.blend) * vectors[beside[has]]
+    common = vectors[own[held]].mean(axis=0) if centre is None else centre
+    lengths = np.linalg.norm(rows, axis=1)
+    found[held] = (rows @ (query - np.float32(by.common) * common)) / np.maximum(lengths, 1e-9)
+    return found

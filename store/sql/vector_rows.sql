@@ -1,0 +1,3 @@
+-- name: vector_rows_centre
+-- What all texts have in common.
+SELECT centre FROM embedding_spaces WHERE id = :id
