@@ -1,16 +1,20 @@
-"""Publishes a fixed load in a process of its own.
+"""Publishes a fixed load in a process of its own, by several threads, as many callers of a backend would.
 
-python -m bench.ingest_load URL PREFIX RATE COUNT SEED EVERY
+python -m bench.ingest_load {publish|xadd} URL PREFIX RATE COUNT SEED EVERY
 
 Prints a line `<event id> <unix seconds before the publish>` for every EVERYth event, and at the end the
-percentiles of the publishes themselves.
+percentiles of the publishes themselves. `xadd` adds the same fields to a stream of its own, without any script.
 """
 
 import random
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
+from typing import Any
+
+import redis
 
 from sidestream.events import Event, parse_event
 from sidestream.ids import new_id
@@ -18,6 +22,8 @@ from sidestream.publisher import Publisher
 
 SIZE = 500
 SESSIONS = 50
+# Divides the sessions, so that each session is published by one thread, in order.
+THREADS = 10
 _SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()  # noqa: SIM905 - legible
 
 
@@ -59,22 +65,48 @@ def percentiles(values: list[float]) -> tuple[float, float, float]:
 
 def main() -> None:
     """Publishes at an even rate; falls behind rather than skip an event."""
-    url, prefix, rate, count, seed, every = sys.argv[1:]
-    taken = []
+    how, url, prefix, rate, count, seed, every = sys.argv[1:]
     prepared = list(events(int(seed), int(count)))
     with Publisher(url, prefix=prefix, spool_dir=None) as publisher:
-        start = time.perf_counter()
-        for number, event in enumerate(prepared):
-            ahead = start + number / float(rate) - time.perf_counter()
+        raw = redis.Redis.from_url(url)
+        send = publisher.publish if how == "publish" else _adder(raw)
+        send(next(events(int(seed) + 1, 1)))
+        taken = load(prepared, float(rate), int(every), send)
+        raw.close()
+    print("done", *map(repr, taken), flush=True)
+
+
+def load(prepared: list[Event], rate: float, every: int, send: Callable[[Event], object]) -> tuple[float, ...]:
+    """The rate that was reached, and p50, p95 and p99 of one call in seconds."""
+    taken = [0.0] * len(prepared)
+    start = time.perf_counter() + 0.1
+
+    def publish(first: int) -> None:
+        for number in range(first, len(prepared), THREADS):
+            ahead = start + number / rate - time.perf_counter()
             if ahead > 0:
                 time.sleep(ahead)
             before = time.time()
-            publisher.publish(event)
-            taken.append(time.time() - before)
-            if number % int(every) == 0:
-                print(event.id, repr(before), flush=True)
-        seconds = time.perf_counter() - start
-    print("done", *map(repr, (len(prepared) / seconds, *percentiles(taken))), flush=True)
+            send(prepared[number])
+            taken[number] = time.time() - before
+            if number % every == 0:
+                sys.stdout.write(f"{prepared[number].id} {before!r}\n")
+                sys.stdout.flush()
+
+    threads = [threading.Thread(target=publish, args=(first,)) for first in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return (len(prepared) / (time.perf_counter() - start), *percentiles(taken))
+
+
+def _adder(client: redis.Redis) -> Callable[[Event], object]:
+    def add(event: Event) -> object:
+        fields: dict[Any, Any] = dict(event.to_fields())
+        return client.xadd("raw", fields)
+
+    return add
 
 
 if __name__ == "__main__":
