@@ -17,6 +17,7 @@ from recall.query_embedding import QueryEmbedder
 from recall.results import ContextResult, EventStatus, Lag, SearchResult
 from recall.search import SEARCHED, TOLD, Query, search_store, search_tail
 from recall.tail import TailRead, TailReader, Whose
+from recall.tally import Tally, levels
 from recall.troubles import Troubles
 from recall.window import not_stored, weave
 from sidestream.keys import Keys
@@ -58,6 +59,7 @@ class Reader:
         self._embedder = embedder
         self._keys = keys
         self._clock = clock
+        self._tally = Tally(client, keys, options.tail_timeout)
         self._tail = TailReader(client, keys, limit=options.tail_max, timeout=options.tail_timeout)
 
     async def search(
@@ -145,7 +147,9 @@ class Reader:
         )
         self.troubles.seen(parts.degraded, _asked(vector))
         budget = plan(model_window or self.options.chat_window, self.options.shares, tokens=tokens)
-        return build(parts, runtime=runtime, budget=budget, options=self.options, corrector=corrector)
+        result = build(parts, runtime=runtime, budget=budget, options=self.options, corrector=corrector)
+        self._tally.add(levels(result.context, reuse=parts.reuse))
+        return result
 
     async def event_state(self, namespace: str, event_id: str) -> EventStatus | None:
         """How far an event has come; None where nothing knows of it, or nothing that knows can be asked."""
@@ -211,6 +215,7 @@ class Reader:
 
     async def aclose(self) -> None:
         """Closes SQLite and ends queries in flight; Redis and models are closed by their makers."""
+        await self._tally.aclose()
         if self._embedder is not None:
             await self._embedder.aclose()
         self._db.close()

@@ -33,6 +33,16 @@ class Keys:
         """String with a TTL: a task that drains jobs of this kind has been sent and not started yet."""
         return f"{self.prefix}nudge:{kind}"
 
+    @property
+    def read_counts(self) -> str:
+        """Hash of what readers counted and no worker has folded into SQLite yet."""
+        return f"{self.prefix}reads"
+
+    @property
+    def read_counts_folding(self) -> str:
+        """The part of it that a worker is folding in, with its batch number."""
+        return f"{self.prefix}reads:folding"
+
     def query_embedding(self, space: str, digest: str) -> str:
         """Bytes (float32, little-endian) of one query's embedding; has a TTL."""
         return f"{self.prefix}qe:{space}:{digest}"

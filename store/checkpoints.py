@@ -137,6 +137,13 @@ def fail(db: Database, checkpoint_id: int, token: str, reason: str, now: float) 
         db.run("checkpoints_fail", id=checkpoint_id, token=token, reason=reason, now=now)
 
 
+def give_up(db: Database, session_pk: int, now: float) -> None:
+    """Marks as failed what a worker that died had begun and what is not needed any more: one with a later boundary is
+    active, or the session was reset."""
+    with db.atomic():
+        db.run("checkpoints_give_up", session_pk=session_pk, now=now)
+
+
 def _late(held: dict[str, int]) -> str | None:
     if held["boundary_seq"] <= held["reset_seq"]:
         return "the session was reset meanwhile"

@@ -14,6 +14,7 @@ from store.events import EventRow
 from store.jobs import JobRow
 from store.messages import MessageRow
 from store.sessions import SessionRow
+from workers.counting import count_triggered
 from workers.entries import Incoming, Refused
 from workers.kinds import EMBED
 from workers.session_book import SessionBook
@@ -82,6 +83,7 @@ class Batch:
         messages.insert_many(db, self.messages)
         fulltext.index(db, self.terms)
         jobs.owe_many(db, self.jobs)
+        count_triggered(db, self.jobs)
         if self.embeddings:
             self.owed[EMBED] += jobs.owe_embeddings(db, EMBED, self.messages[0].id, self.now)
         self.book.save()

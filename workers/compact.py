@@ -180,6 +180,7 @@ class CompactHandler:
             found = checkpoints.material(self._db, session_pk, wanted, _MOST_MESSAGES)
         step = _step(found.tail, self._options) if found else None
         if found is None or step is None:
+            checkpoints.give_up(self._db, session_pk, self._clock())
             return Done(job, None)
         tail = step.messages
         begun = checkpoints.begin(

@@ -17,6 +17,7 @@ from store.db import Database
 from store.errors import LeaseLost, StoreBusy
 from store.jobs import Job
 from workers import faults
+from workers.counting import count_ended
 from workers.errors import OUTAGES
 from workers.outcomes import Done, Failed, Outcome
 from workers.retry import RetryRules, retry_at
@@ -228,6 +229,7 @@ class Drain(Generic[R]):
             with self._db.atomic():
                 self._handler.write(chunk)
                 jobs.finish(self._db, [item.job for item in chunk], self._clock())
+                count_ended(self._db, self._handler.kind, "succeeded", len(chunk))
         except LeaseLost as error:
             log.warning("result_dropped", kind=self._handler.kind, jobs=len(chunk), reason=str(error))
             return 0
@@ -247,6 +249,8 @@ class Drain(Generic[R]):
         if again is None:
             log.error("job_dead", kind=job.kind, subject=job.subject, attempts=job.attempts, reason=failed.reason)
         try:
-            jobs.fail(self._db, job, failed.reason, now, again)
+            with self._db.atomic():
+                jobs.fail(self._db, job, failed.reason, now, again)
+                count_ended(self._db, job.kind, "failed", 1)
         except LeaseLost as error:
             log.warning("failure_dropped", kind=job.kind, subject=job.subject, reason=str(error))

@@ -9,6 +9,7 @@ from store import jobs, sessions
 from store.db import Database
 from store.jobs import JobRow
 from workers.apply_turn import close_all
+from workers.counting import count_triggered
 
 _BATCH = 50
 
@@ -41,6 +42,7 @@ def close_idle(db: Database, *, now: float, before: float, extract_every: int) -
             for row in rows:
                 close_all(ledger, row)
             jobs.owe_many(db, ledger.rows)
+            count_triggered(db, ledger.rows)
             sessions.save_many(db, rows)
         if not rows:
             break

@@ -5,6 +5,7 @@ from typing import Any
 
 from config.logging import get_logger
 from recall.policy import weight_policy
+from store import read_counts
 from workers.adjust import AdjustHandler
 from workers.celery_app import WorkerApp, task_name
 from workers.compact import CompactHandler, compact_options
@@ -120,10 +121,11 @@ def timeline(process: Process) -> None:
 
 
 def run_sweep(process: Process) -> None:
-    """Sends the tasks that are missing."""
+    """Sends the tasks that are missing, and takes over what readers counted."""
     owed = sweep(process.db, process.nudger, now=process.clock(), cache_size=process.settings.embed_cache_size)
     if owed:
         log.info("swept", **owed)
+    read_counts.fold(process.redis, process.keys, process.db)
 
 
 def run_close_idle(process: Process) -> None:

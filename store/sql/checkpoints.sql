@@ -61,3 +61,16 @@ WHERE session_pk = :session_pk AND NOT active AND status <> 'pending' AND id NOT
     SELECT id FROM session_checkpoints WHERE session_pk = :session_pk AND NOT active AND status <> 'pending'
     ORDER BY boundary_seq DESC LIMIT :keep
 )
+
+-- name: checkpoints_give_up
+-- Its job has come again and found nothing left to do; one that another job still works on is left to it.
+UPDATE session_checkpoints SET
+    status = 'failed', reason = 'overtaken: these messages are compacted or reset', lease_until = NULL, lease_token = NULL,
+    updated_at = :now
+WHERE session_pk = :session_pk AND status = 'pending' AND boundary_seq <= max(
+    (SELECT s.reset_seq FROM sessions AS s WHERE s.id = :session_pk),
+    coalesce((SELECT a.boundary_seq FROM session_checkpoints AS a WHERE a.session_pk = :session_pk AND a.active), 0)
+) AND NOT EXISTS (
+    SELECT 1 FROM jobs AS j
+    WHERE j.kind = 'compact' AND j.state = 'running' AND j.lease_token = session_checkpoints.lease_token AND j.lease_until > :now
+)

@@ -5,3 +5,7 @@ INSERT INTO counters (name, value) VALUES (:name, :by) ON CONFLICT (name) DO UPD
 -- name: counters_all
 -- For health and metrics.
 SELECT name, value FROM counters ORDER BY name
+
+-- name: counters_get
+-- For whoever goes on from where it stood.
+SELECT value FROM counters WHERE name = :name

@@ -73,7 +73,7 @@ def name_pattern(argument: ast.expr) -> str:
     parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
     if not any(isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts):
         return ""
-    return "".join(re.escape(str(p.value)) if isinstance(p, ast.Constant) else "[a-z_]+" for p in parts)
+    return "".join(re.escape(str(p.value)) if isinstance(p, ast.Constant) else "[a-z0-9_]+" for p in parts)
 
 
 def test_counters_are_the_documented_ones() -> None:

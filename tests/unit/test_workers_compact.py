@@ -280,3 +280,20 @@ def test_a_turn_that_goes_on_beyond_the_boundary_is_told_when_it_is_over(session
     session.drain()
     second, _ = timeline.newest(session.db, ANN, level="session", start=0.0, end=1e12, limit=9)
     assert (second.seq_first, second.seq_last) == (5, 15)
+
+
+def test_what_a_dead_worker_had_begun_and_another_overtook_is_given_up(session: Session) -> None:
+    session.chat(12)
+    [job] = session.claim()
+    assert checkpoints.begin(session.db, 1, 6, job.lease_token, session.bench.now, 120.0) == 1
+    session.chat(6)
+    session.drain()
+    assert session.rows("SELECT boundary_seq, status FROM session_checkpoints ORDER BY 1") == [
+        (6, "pending"),
+        (12, "success"),
+    ]
+    session.bench.now += 11
+    session.drain()
+    assert session.rows("SELECT status, lease_token FROM session_checkpoints WHERE boundary_seq = 6") == [
+        ("failed", None)
+    ]
