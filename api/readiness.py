@@ -9,7 +9,7 @@ from config.errors import InvalidSettings
 from config.settings import Settings
 from llm.factory import describe, embeds
 from sidestream.api_models import HealthCheck, ReadyResult
-from store import dead_letters, jobs, nightly
+from store import dead_letters, jobs, nightly, space_change
 from store.db import Database
 from store.errors import StoreError
 from store.heartbeats import best, heartbeats
@@ -64,7 +64,16 @@ async def database(doors: Services) -> HealthCheck:
     notes = [f"{dead} dead letters; see `sidestream dead list`"] if dead else []
     if not has_vec:
         notes.append("sqlite-vec is not loaded, so search goes by words alone")
-    return HealthCheck(status="degraded", detail="; ".join(notes)) if notes else _ok()
+    if notes:
+        return HealthCheck(status="degraded", detail="; ".join(notes))
+    return _ok(await _reembedding(doors))
+
+
+async def _reembedding(doors: Services) -> str:
+    found = await doors.database.read(space_change.filling)
+    if found is None:
+        return ""
+    return f"{found.done} of {found.total} memories are embedded by {found.new}; until then {found.old} serves"
 
 
 async def owed(doors: Services) -> HealthCheck:
@@ -128,7 +137,7 @@ async def reads(doors: Services) -> HealthCheck:
 
 def _waiting(settings: Settings, db: Database) -> tuple[str, ...]:
     """Kinds of job that wait for something which is not configured; what is missing is told by another check."""
-    return () if embeds(settings) and db.has_vec else ("embed",)
+    return () if embeds(settings) and db.has_vec else ("embed", "reembed")
 
 
 def _ok(detail: str = "") -> HealthCheck:

@@ -10,14 +10,13 @@ from starlette.requests import Request
 from api.access import Access
 from config.settings import Settings
 from llm.factory import build_embedder
-from llm.ports import Embedder
 from llm.warming import warming
 from recall.database import ReadDatabase
 from recall.fact_reader import FactReader
 from recall.options import RecallOptions
 from recall.policy import weight_policy
-from recall.query_embedding import QueryEmbedder
 from recall.reader import Reader
+from recall.wiring import query_embedder
 from sidestream.aio import AsyncPublisher
 from sidestream.keys import Keys
 from store.archive_place import policy
@@ -59,14 +58,9 @@ async def open_services(
     embedder = build_embedder(settings)
     database = ReadDatabase(settings.database)
     options = RecallOptions.from_settings(settings)
-    reader = Reader(
-        ReadDatabase(settings.database, vectors=shared_cache(options.vector_cache_bytes)),
-        redis,
-        _query_embedder(settings, embedder, redis, keys),
-        options,
-        keys,
-        clock=clock,
-    )
+    searched = ReadDatabase(settings.database, vectors=shared_cache(options.vector_cache_bytes))
+    queries = query_embedder(settings, embedder, redis, searched)
+    reader = Reader(searched, redis, queries, options, keys, clock=clock)
     facts = FactReader(
         ReadDatabase(settings.database), weight_policy(settings), retention=policy(settings), clock=clock
     )
@@ -92,18 +86,3 @@ async def open_services(
         if embedder is not None:
             await embedder.aclose()
         await redis.aclose()
-
-
-def _query_embedder(
-    settings: Settings, embedder: Embedder | None, redis: AsyncRedis, keys: Keys
-) -> QueryEmbedder | None:
-    if embedder is None:
-        return None
-    return QueryEmbedder(
-        embedder,
-        redis,
-        keys,
-        timeout=settings.query_embed_timeout,
-        cache_size=settings.query_cache_size,
-        cache_ttl=settings.query_cache_ttl,
-    )

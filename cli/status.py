@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from config.errors import InvalidSettings
 from config.settings import Settings
 from llm.factory import describe
 from sidestream.keys import GROUP, Keys
-from store import counters, dead_letters, jobs
+from store import counters, dead_letters, jobs, space_change
 from store.db import Database
 from store.errors import StoreError
 from store.heartbeats import Heartbeat, best, heartbeats
@@ -95,6 +96,7 @@ def database_part(found: Settings, now: float) -> Report:
             "bytes": found.database.stat().st_size,
             "schema": schema_version(db),
             "vectors": db.has_vec,
+            "reembedding": reembedding(db),
             "jobs": jobs.stats(db),
             "oldest_due_seconds": jobs.oldest_due(db, now),
             "dead_letters": dead_letters.count(db),
@@ -104,6 +106,12 @@ def database_part(found: Settings, now: float) -> Report:
         return {"ok": False, "error": str(error)}
     finally:
         db.close()
+
+
+def reembedding(db: Database) -> Report | None:
+    """A change of embedding model under way; None where none is."""
+    found = space_change.filling(db)
+    return None if found is None else asdict(found)
 
 
 def spool_part(found: Settings) -> Report:

@@ -43,6 +43,9 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
 def _work(database: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not database["vectors"]:
         yield "vectors", "[yellow]sqlite-vec is not there: search goes by words alone[/]"
+    if (change := database["reembedding"]) is not None:
+        text = f"{change['done']} of {change['total']} embedded by {change['new']}; {change['old']} serves until then"
+        yield "new model", f"[yellow]{escape(text)}[/]"
     for kind, states in sorted(database["jobs"].items()):
         yield f"  {kind}", ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     age = database["oldest_due_seconds"]

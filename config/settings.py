@@ -88,6 +88,11 @@ class Settings(UpkeepSettings, BaseSettings):
     embed_dimensions: int | None = Field(
         None, ge=8, le=8192, multiple_of=8, description="Dimensions, a multiple of 8; default as the model's."
     )
+    earlier_embed_base_url: str | None = Field(
+        None,
+        description="Where the model before is served, while memories are embedded anew; default: where today's is.",
+    )
+    earlier_embed_api_key: SecretStr | None = Field(None, description="The key for that base URL.")
     embed_min_batch: int = Field(5, ge=1, description="Fewest messages in an embedding batch, unless the wait is over.")
     embed_max_batch: int = Field(64, ge=1, le=2048, description="Most messages in an embedding batch.")
     embed_wait: float = Field(2.0, ge=0, description="Longest wait for a batch to fill.")

