@@ -190,7 +190,7 @@ class Settings(UpkeepSettings, BaseSettings):
         0.02,
         ge=0,
         lt=1,
-        description="Share of its weight that a fact loses when an answer was given it and did not use it.",
+        description="Share of its weight that a fact of middling importance loses when an answer was given it and did not use it.",
     )
     fact_half_life_days: float = Field(
         180.0,

@@ -16,7 +16,8 @@ class WeightPolicy:
 
     Attributes:
         gain: share of what is missing to 1 that one use adds.
-        loss: share of itself that a fact loses when it was given to an answer that did not use it.
+        loss: share of itself that a fact of middling importance loses when it was given to an answer that did not use
+            it.
         half_life: days in which the weight of a fact of middling importance halves.
         archive_under: a weight below this is archived.
         core_from: a weight from this on makes a fact core.
@@ -58,7 +59,10 @@ def after_use(standing: Standing, used: bool, now: float, policy: WeightPolicy) 
     weight = present_weight(standing, now, policy)
     if standing.pinned or standing.held:
         return weight
-    return weight + policy.gain * (1.0 - weight) if used else weight * (1.0 - policy.loss)
+    if used:
+        return weight + policy.gain * (1.0 - weight)
+    # A fact that matters much, such as an allergy, is given to answers because they might need it, not because they do.
+    return weight * (1.0 - min(1.0, policy.loss * 2.0 * (1.0 - _share(standing.importance))))
 
 
 def is_core(standing: Standing, now: float, policy: WeightPolicy) -> bool:
@@ -79,4 +83,8 @@ def archive_at(standing: Standing, policy: WeightPolicy) -> float | None:
 
 def _half_life(standing: Standing, policy: WeightPolicy) -> float:
     """Seconds: half of the policy's for what matters least, one and a half times it for what matters most."""
-    return policy.half_life * _DAY * (0.5 + min(max(standing.importance, 0.0), 1.0))
+    return policy.half_life * _DAY * (0.5 + _share(standing.importance))
+
+
+def _share(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

@@ -37,10 +37,6 @@ class FactReader:
         """A fact of the scope, whatever its status; None where there is none."""
         return await self._db.read(lambda db: fact_reading.one(db, scope, memory_id))
 
-    async def with_key(self, scope: Scope, key: str) -> KnownFact | None:
-        """The active fact that was kept under `key`."""
-        return await self._db.read(lambda db: fact_reading.with_key(db, scope, key))
-
     async def page(
         self, scope: Scope, which: FactFilter, limit: int, offset: int = 0
     ) -> tuple[Sequence[KnownFact], int]:

@@ -56,13 +56,6 @@ def one_in(db: Database, scope_id: int, memory_id: str) -> KnownFact | None:
     return None if row is None else _known(row)
 
 
-def with_key(db: Database, scope: Scope, key: str) -> KnownFact | None:
-    """The scope's active fact of that key."""
-    pk = find_scope(db, scope)
-    row = None if pk is None else db.one("fact_reading_with_key", key=key, scope_id=pk)
-    return None if row is None else _known(row)
-
-
 def by_ids(db: Database, scope: Scope, ids: Sequence[int], now: float, which: FactFilter = EVERY) -> list[KnownFact]:
     """Those of `ids` that are active in the scope, not expired and wanted, in that order."""
     pk = find_scope(db, scope)
@@ -93,7 +86,7 @@ def core(
     if pk is None:
         return []
     rows = db.run("fact_reading_core", scope_id=pk, core_from=policy.core_from, limit=policy.core_limit)
-    known = [_known({**row, "session_id": None}) for row in rows]
+    known = [_known(row) for row in rows]
     return [
         k
         for k in known

@@ -4,12 +4,6 @@ SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
 FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
 WHERE l.memory_id = :memory_id AND l.scope_id = :scope_id
 
--- name: fact_reading_with_key
--- What was kept under a name.
-SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
-FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
-WHERE l.key = :key AND l.scope_id = :scope_id AND l.status = 'active'
-
 -- name: fact_reading_by_ids
 -- What a search found; scope, status, expiry and the filter are asked again.
 SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
@@ -66,14 +60,16 @@ LIMIT :limit OFFSET :offset
 -- name: fact_reading_core
 -- Pinned ones first, then the heaviest; a weight that has faded meanwhile is looked at again in Python.
 SELECT * FROM (
-    SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed FROM long_term_memories AS l
+    SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
+    FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
     WHERE l.scope_id = :scope_id AND l.status = 'active' AND l.pinned = 1
     ORDER BY l.weight DESC
     LIMIT :limit
 )
 UNION ALL
 SELECT * FROM (
-    SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed FROM long_term_memories AS l
+    SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
+    FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
     WHERE l.scope_id = :scope_id AND l.status = 'active' AND l.pinned = 0 AND l.weight >= :core_from
     ORDER BY l.weight DESC
     LIMIT :limit

@@ -22,6 +22,15 @@ def test_use_raises_and_disuse_lowers() -> None:
     assert after_use(FRESH, False, NOW, POLICY) == pytest.approx(0.5 * 0.98)
 
 
+def test_disuse_costs_what_matters_much_little_and_what_matters_little_much() -> None:
+    allergy, trifle = Standing(0.95, NOW, importance=0.95), Standing(0.95, NOW, importance=0.1)
+    for _ in range(50):
+        allergy = replace(allergy, weight=after_use(allergy, False, NOW, POLICY))
+        trifle = replace(trifle, weight=after_use(trifle, False, NOW, POLICY))
+    assert is_core(allergy, NOW, POLICY)
+    assert trifle.weight < 0.2
+
+
 @given(SHARES, SHARES, st.booleans(), st.floats(0, 4_000))
 def test_a_weight_stays_between_0_and_1(weight: float, importance: float, used: bool, days: float) -> None:
     standing = Standing(weight, NOW, importance)

@@ -46,7 +46,7 @@ async def test_a_context_has_what_is_asked_for_and_the_core_framed_as_data(tmp_p
         assert [hit.metadata["memory_id"] for hit in found.facts] == ["m1", "m2"]
         assert found.statistics["kept"]["facts"] == 2
         (entry,) = [p for p in found.provenance if p["part"] == "facts"]
-        assert [s["memory_id"] for s in entry["sources"]] == ["m1", "m2"]
+        assert [(s["memory_id"], s["session_id"]) for s in entry["sources"]] == [("m1", "s1"), ("m2", "s1")]
 
 
 async def test_a_trigger_word_is_needed_where_trigger_words_are_set(tmp_path: Path) -> None:
