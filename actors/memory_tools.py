@@ -79,11 +79,14 @@ class MemoryTool:
         return to_json({"results": [_entry(hit) for hit in hits]})
 
     async def _timeline(self, wish: TimelineArguments) -> str:
+        # Without a topic it is about a span of time, and of that this session is only a part.
+        session = self._scope.session_id if wish.topic is not None else None
         entries = await self._facts.timeline(
-            Scope(self._scope.user_id, self._scope.namespace),
+            Scope(self._scope.user_id, self._scope.namespace, session),
             since=None if wish.since is None else wish.since.timestamp(),
             until=None if wish.until is None else wish.until.timestamp(),
             level=wish.level,
+            topic=wish.topic,
             limit=wish.limit,
         )
         return to_json(

@@ -11,6 +11,7 @@ from api import fact_views
 from api.errors import InvalidRequest, NotAvailable, NotFound
 from api.services import Services, services
 from memory.types import Scope
+from sidestream.api_models import MAX_QUERY_CHARS
 from sidestream.errors import InvalidEvent, PublishError
 from sidestream.events import parse_event
 from sidestream.fact_models import (
@@ -129,14 +130,20 @@ async def timeline(
     since: Annotated[AwareDatetime | None, Query(description="RFC 3339.")] = None,
     until: Annotated[AwareDatetime | None, Query(description="RFC 3339.")] = None,
     level: Annotated[Level | None, Query(description="Absent: each moment once, as coarse as it stands.")] = None,
+    topic: Annotated[
+        str | None,
+        Query(min_length=1, max_length=MAX_QUERY_CHARS, description="What it is about; with it `level` is session."),
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 20,
 ) -> TimelineResult:
-    """Newest first; entries that touch the span."""
+    """Entries that touch the span, newest first. With a topic the newest of the session come first, then what tells of
+    it in any of the user's sessions, best first."""
     entries = await doors.facts.timeline(
         Scope(user_id, namespace, session_id),
         since=None if since is None else since.timestamp(),
         until=None if until is None else until.timestamp(),
         level=level,
+        topic=topic,
         limit=limit,
     )
     return TimelineResult(entries=[fact_views.entry(e) for e in entries])

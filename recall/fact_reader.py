@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from memory.facts.model import Change
 from memory.retention import Policy
+from memory.timeline_recall import recalled
 from memory.types import Scope, TimelineEntry, TimelineLevel
 from memory.weights import WeightPolicy
 from recall.database import ReadDatabase
@@ -14,6 +16,8 @@ from store.db import Database
 from store.fact_reading import FactFilter, KnownFact
 
 _EVER = (float("-inf"), float("inf"))
+_SEARCHED = 1_000
+"""Newest entries among which a topic is looked for; a timeline is kept for three months."""
 
 
 class FactReader:
@@ -62,15 +66,31 @@ class FactReader:
         since: float | None = None,
         until: float | None = None,
         level: TimelineLevel | None = None,
+        topic: str | None = None,
         limit: int = 10,
     ) -> list[TimelineEntry]:
-        """What happened, newest first: entries that touch [since, until] (unix seconds). Without a `level` each moment
-        stands in one entry."""
+        """What happened: entries that touch [since, until] (unix seconds).
+
+        Without a topic newest first, of the scope's session alone if it names one; without a `level` each moment
+        stands in one entry. With a topic the newest of that session come first, then what tells of the topic in any of
+        the user's sessions, best first; without a `level` of sessions' entries, which tell most.
+        """
         start = _EVER[0] if since is None else since
         end = _EVER[1] if until is None else until
-        return await self._db.read(
-            lambda db: timeline.newest(db, scope, level=level, start=start, end=end, limit=limit)
-        )
+
+        def newest(db: Database, whose: Scope, most: int) -> list[TimelineEntry]:
+            which = level or (None if topic is None else "session")
+            return timeline.newest(db, whose, level=which, start=start, end=end, limit=most)
+
+        if topic is None:
+            return await self._db.read(lambda db: newest(db, scope, limit))
+        asked, everywhere = topic, replace(scope, session_id=None)
+
+        def work(db: Database) -> list[TimelineEntry]:
+            own = newest(db, scope, _SEARCHED) if scope.session_id is not None else []
+            return recalled(asked, own, newest(db, everywhere, _SEARCHED), limit)
+
+        return await self._db.read(work)
 
     def close(self) -> None:
         """Closes the connection."""

@@ -150,11 +150,13 @@ class AsyncClient:
         since: datetime | None = None,
         until: datetime | None = None,
         level: fact_requests.Level | None = None,
+        topic: str | None = None,
         limit: int = 20,
     ) -> TimelineResult:
-        """What happened in a span of time, newest first."""
+        """What happened in a span of time, newest first; with a topic first the session's newest, then what tells of
+        it in any session."""
         return await self._call(
-            fact_requests.timeline_request(user_id, namespace, session_id, since, until, level, limit)
+            fact_requests.timeline_request(user_id, namespace, session_id, since, until, level, topic, limit)
         )
 
     async def event(self, event_id: str, *, namespace: str = "default") -> EventState:

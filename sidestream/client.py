@@ -160,10 +160,14 @@ class Client:
         since: datetime | None = None,
         until: datetime | None = None,
         level: fact_requests.Level | None = None,
+        topic: str | None = None,
         limit: int = 20,
     ) -> TimelineResult:
-        """What happened in a span of time, newest first."""
-        return self._call(fact_requests.timeline_request(user_id, namespace, session_id, since, until, level, limit))
+        """What happened in a span of time, newest first; with a topic first the session's newest, then what tells of
+        it in any session."""
+        return self._call(
+            fact_requests.timeline_request(user_id, namespace, session_id, since, until, level, topic, limit)
+        )
 
     def event(self, event_id: str, *, namespace: str = "default") -> EventState:
         """How far an event has come. ApiError with status 404 when it is not known."""

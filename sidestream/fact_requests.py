@@ -92,12 +92,14 @@ def timeline_request(
     since: datetime | None,
     until: datetime | None,
     level: Level | None,
+    topic: str | None,
     limit: int,
 ) -> ApiRequest[TimelineResult]:
     """`GET /v1/timeline`."""
     params: Params = {**_whose(user_id, namespace), "limit": limit}
     params |= {name: format_time(at) for name, at in (("since", since), ("until", until)) if at is not None}
-    params |= {name: text for name, text in (("session_id", session_id), ("level", level)) if text is not None}
+    named = {"session_id": session_id, "level": level, "topic": topic}
+    params |= {name: text for name, text in named.items() if text is not None}
     return ApiRequest("GET", "/v1/timeline", TimelineResult, params)
 
 

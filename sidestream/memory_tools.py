@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sidestream.api_models import MAX_QUERY_CHARS
 from sidestream.errors import InvalidToolCall
 from sidestream.fieldtypes import Content, Identifier, Reason, Share, Timestamp
 
@@ -78,12 +79,13 @@ class ForgetArguments(ToolArguments):
 
 
 class TimelineArguments(ToolArguments):
-    """Look up what happened in a span of time: an account of the user's sessions, days, weeks or months,
-    newest first."""
+    """Look up what happened in a span of time, or what was done about a topic: an account of the user's sessions, days,
+    weeks or months, newest first; with a topic first what this session last did, then what tells of it elsewhere."""
 
     since: Timestamp | None = Field(default=None, description="From when, as in 2026-01-01T00:00:00Z.")
     until: Timestamp | None = Field(default=None, description="Until when.")
     level: Level | None = Field(default=None, description="How coarse: session, day, week or month; absent: all.")
+    topic: str | None = Field(default=None, min_length=1, max_length=MAX_QUERY_CHARS, description="What it is about.")
     limit: _Limit = Field(default=10, description="Most entries.")
 
     @model_validator(mode="after")

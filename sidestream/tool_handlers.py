@@ -75,7 +75,7 @@ class MemoryTools:
         whose: dict[str, Any] = {"user_id": self._scope.user_id, "namespace": self._scope.namespace}
         if isinstance(wish, RecallArguments):
             return recalled([self._client.search(wish.query, **whose, **search) for search in searches(wish)])
-        return told(self._client.timeline(**whose, **wish.model_dump()))
+        return told(self._client.timeline(**whose, **span(wish, self._scope)))
 
 
 class AsyncMemoryTools:
@@ -102,7 +102,7 @@ class AsyncMemoryTools:
         whose: dict[str, Any] = {"user_id": self._scope.user_id, "namespace": self._scope.namespace}
         if isinstance(wish, RecallArguments):
             return recalled([await self._client.search(wish.query, **whose, **search) for search in searches(wish)])
-        return told(await self._client.timeline(**whose, **wish.model_dump()))
+        return told(await self._client.timeline(**whose, **span(wish, self._scope)))
 
 
 def write_event(wish: ToolArguments, scope: ToolScope) -> AnyEvent | None:
@@ -162,6 +162,12 @@ def memory_entry(
         named = ("memory_id", "type", "key", "tags", "confidence", "said_by")
         return {**entry, **{name: metadata[name] for name in named if metadata.get(name)}}
     return {**entry, "session_id": session_id, **({"role": role} if role else {})}
+
+
+def span(wish: TimelineArguments, scope: ToolScope) -> dict[str, Any]:
+    """What the timeline is asked for; only about a topic does this session come first."""
+    session = {} if wish.topic is None else {"session_id": scope.session_id}
+    return {**wish.model_dump(), **session}
 
 
 def told(found: TimelineResult) -> str:

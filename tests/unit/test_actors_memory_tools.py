@@ -82,6 +82,17 @@ async def test_the_model_looks_at_the_timeline(tmp_path: Path) -> None:
         assert (entry["content"], entry["starts_at"]) == ("dinner with Bo", "2023-11-14T22:12:20Z")
 
 
+async def test_the_model_asks_the_timeline_about_a_topic(tmp_path: Path) -> None:
+    async with remembering(tmp_path) as (agent, db):
+        scope_id = fact(db, "m1", "Ann eats no meat", SCOPE).scope_id
+        for number, text in enumerate(("dinner with Bo", "a walk with Cleo")):
+            entry = timeline.NewEntry(scope_id, "session", f"1:{number}", text, NOW - 60, NOW, 14)
+            timeline.put(db, entry, NOW)
+        agent.server.script(Answer("", tool_calls=[("timeline_recall", '{"topic": "Bo"}')]), Answer("Dinner."))
+        assert await agent.say("What about Bo?") == "Dinner."
+        assert [entry["content"] for entry in json.loads(results(agent)[0])["entries"]] == ["dinner with Bo"]
+
+
 async def test_wrong_arguments_go_back_to_the_model(tmp_path: Path) -> None:
     async with remembering(tmp_path) as (agent, _):
         agent.server.script(Answer("", tool_calls=[("memory_forget", "{}")]), Answer("I cannot."))

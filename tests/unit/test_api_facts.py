@@ -144,6 +144,10 @@ async def test_the_client_reads_all_of_it(client: httpx.AsyncClient, db: Databas
     assert (await api.explain_fact("new", user_id="ann")).fact.memory_id == "new"
     entries = (await api.timeline(user_id="ann", since=datetime(2023, 1, 1, tzinfo=UTC), level="day")).entries
     assert [(e.content, e.period) for e in entries] == [("dinner with Bo", "2023-11-14")]
+    assert [e.content for e in (await api.timeline(user_id="ann", topic="Bo", level="day")).entries] == [
+        "dinner with Bo"
+    ]
+    assert (await api.timeline(user_id="ann", topic="ferry")).entries == []
     assert (await api.timeline(user_id="ann", until=datetime(2023, 1, 1, tzinfo=UTC))).entries == []
     hits = (await api.search("where does Ann live", user_id="ann", kinds=["fact"])).hits
     assert hits[0].metadata["memory_id"] == "new"

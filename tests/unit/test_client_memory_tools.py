@@ -157,6 +157,12 @@ async def test_the_timeline_is_asked_for_a_span(call: Call, backend: Backend) ->
     assert (params["since"], params["level"], params["user_id"]) == ("2026-01-01T00:00:00Z", "day", "ann")
 
 
+async def test_about_a_topic_the_session_comes_first(call: Call, backend: Backend) -> None:
+    await call("timeline_recall", {"topic": "the ferry"})
+    params = backend.requests[0].url.params
+    assert (params["topic"], params["session_id"]) == ("the ferry", "s1")
+
+
 async def test_every_failure_is_a_text_for_the_model(call: Call, backend: Backend) -> None:
     assert (await call("memory_store", {})).startswith("error: memory_store: content")
     backend.publisher.error = RedisUnavailable("Redis is away")
