@@ -6,7 +6,7 @@ from typing import Any
 
 from cli.errors import Unavailable
 from memory.datasets import Conversation, Question
-from memory.metrics import Quality, by_category, measure
+from memory.metrics import Quality, by_category, interval, measure, recall_at, reciprocal_rank
 from memory.types import Scope
 from recall.reader import Reader
 
@@ -72,10 +72,15 @@ def wanted(conversation: Conversation, without: Collection[str]) -> list[Questio
 
 
 def report(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Measures over all questions and by category, as JSON values."""
+    """Measures over all questions and by category, and 95 % intervals of two of them, as JSON values."""
     triples = [(a.question.category, a.ranking, a.question.evidence) for a in answers]
+    pairs = [(ranking, evidence) for _, ranking, evidence in triples]
     return {
-        "all": _plain(measure([(ranking, evidence) for _, ranking, evidence in triples], KS)),
+        "all": _plain(measure(pairs, KS)),
+        "intervals": {
+            "recall@10": interval([recall_at(ranking, evidence, 10) for ranking, evidence in pairs]),
+            "mrr": interval([reciprocal_rank(ranking, evidence) for ranking, evidence in pairs]),
+        },
         "categories": {str(name): _plain(q) for name, q in sorted(by_category(triples, KS).items(), key=str)},
         "degraded": sorted({note for answer in answers for note in answer.degraded}),
     }

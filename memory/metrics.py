@@ -4,6 +4,7 @@ A ranking is a sequence of ids, best first; evidence a non-empty set of ids. All
 """
 
 import math
+import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,6 +78,22 @@ def measure(results: Sequence[tuple[Sequence[str], Collection[str]]], ks: Sequen
         mrr=mean(reciprocal_rank(r, e) for r, e in results),
         ndcg10=mean(ndcg_at(r, e, 10) for r, e in results),
     )
+
+
+def interval(
+    values: Sequence[float], *, share: float = 0.95, rounds: int = 1_000, seed: int = 20_240_601
+) -> tuple[float, float]:
+    """In which bounds the mean of `values` lies in `share` of all resamples with replacement (Efron, 1979).
+
+    The same values give the same bounds. (0, 0) without any.
+    """
+    if not values:
+        return 0.0, 0.0
+    draw = random.Random(seed)
+    count = len(values)
+    means = sorted(sum(draw.choices(values, k=count)) / count for _ in range(rounds))
+    cut = (1.0 - share) / 2.0
+    return means[math.floor(cut * (rounds - 1))], means[math.ceil((1.0 - cut) * (rounds - 1))]
 
 
 def by_category(

@@ -22,7 +22,7 @@ from store.errors import StoreError
 from store.opening import open_database
 
 ADVERSARIAL = "adversarial"
-_SHOWN = ("questions", "recall@5", "recall@10", "recall@20", "hit@10", "mrr")
+_SHOWN = ("questions", "recall@5", "recall@10", "recall@20", "hit@10", "full@10", "mrr", "ndcg@10")
 
 
 @click.command("eval")
@@ -48,9 +48,11 @@ def evaluate(
 ) -> None:
     """Ask the questions of imported conversations and measure how much of the marked evidence is found.
 
-    Each conversation is searched alone, as the user that it was imported as. Prints evidence recall@5/10/20,
-    hit@10 and mean reciprocal rank by category. Questions of the category adversarial, whose answer is not
-    there, are left out unless --adversarial is given. Exit code 1 where conversations are not imported.
+    Each conversation is searched alone, as the user that it was imported as. Prints by category: evidence
+    recall@5/10/20, the share of questions with any and with all evidence among ten (hit@10, full@10), mean
+    reciprocal rank and nDCG@10; then bootstrap intervals over the questions. Questions of the category
+    adversarial, whose answer is not there, are left out unless --adversarial is given. Exit code 1 where
+    conversations are not imported.
     """
     found = environment.settings()
     without = {*excluded} if adversarial else {*excluded, ADVERSARIAL}
@@ -123,5 +125,7 @@ def _show(result: dict[str, Any]) -> None:
     for name, values in [*result["categories"].items(), ("all", result["all"])]:
         table.add_row(name or "-", *(f"{values[n]:.3f}" if n != "questions" else str(values[n]) for n in _SHOWN))
     Console(highlight=False).print(table)
+    bounds = (f"{name} {low:.3f} to {high:.3f}" for name, (low, high) in result["intervals"].items())
+    click.echo(f"95 % intervals: {', '.join(bounds)}")
     for note in result["degraded"]:
         click.echo(f"degraded: {note}", err=True)

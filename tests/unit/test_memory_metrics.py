@@ -9,6 +9,7 @@ from memory.metrics import (
     collapse,
     full_at,
     hit_at,
+    interval,
     measure,
     ndcg_at,
     recall_at,
@@ -66,3 +67,14 @@ def test_categories_are_measured_apart() -> None:
     found = by_category([("when", ["a"], ["a"]), ("who", ["x"], ["a"]), ("when", ["x"], ["a"])])
     assert list(found) == ["when", "who"]
     assert (found["when"].mrr, found["who"].mrr) == (0.5, 0.0)
+
+
+def test_an_interval_holds_the_mean_and_narrows_with_more() -> None:
+    few, many = [0.0, 1.0] * 10, [0.0, 1.0] * 500
+    low, high = interval(few)
+    assert 0.0 < low < 0.5 < high < 1.0
+    narrow = interval(many)
+    assert narrow[1] - narrow[0] < high - low
+    assert interval(few) == (low, high)
+    assert interval([1.0] * 5) == (1.0, 1.0)
+    assert interval([]) == (0.0, 0.0)
