@@ -55,5 +55,7 @@ async def search(body: SearchRequest, doors: Doors) -> SearchResult:
     scope = Scope(body.user_id, body.namespace, body.session_id, body.agent_id)
     kinds = SEARCHED if body.kinds is None else tuple(body.kinds)
     by = views.filter_of(body)
-    found = await doors.reader.search(scope, body.query, body.limit, kinds, by=by, explain=body.explain)
+    found = await doors.staged.search(
+        scope, body.query, body.limit, body.stages, kinds=kinds, by=by, explain=body.explain
+    )
     return views.search(found)

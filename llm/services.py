@@ -10,7 +10,7 @@ from config.errors import InvalidSettings
 from config.settings import OPENAI_URL, SILICONFLOW_URL, Settings
 from llm.http import Endpoint
 
-Use = Literal["chat", "embed"]
+Use = Literal["chat", "embed", "rerank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ def choose(settings: Settings, use: Use) -> Chosen | None:
     """The service for `use`; None if neither a base URL nor a key is set.
 
     A key is only ever sent to the service it belongs to: the SiliconFlow and OpenAI keys to their own hosts,
-    the `..._API_KEY` of chat or embedding to that use's service.
+    the `..._API_KEY` of a use to that use's service.
 
     Raises:
         InvalidSettings: the base URL or a key cannot be one, or a key is set without saying where it belongs.
     """
-    base = settings.chat_base_url if use == "chat" else settings.embed_base_url
-    own_key = _key(settings, "chat_api_key" if use == "chat" else "embed_api_key")
+    base: str | None = getattr(settings, f"{use}_base_url")
+    own_key = _key(settings, f"{use}_api_key")
     known = {
         _origin(httpx.URL(SILICONFLOW.url)): (SILICONFLOW, _key(settings, "siliconflow_api_key")),
         _origin(httpx.URL(OPENAI.url)): (OPENAI, _key(settings, "openai_api_key")),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Literal, TypeAlias
 
-Operation: TypeAlias = Literal["chat", "embed"]
+Operation: TypeAlias = Literal["chat", "embed", "rerank"]
 
 
 @dataclass(frozen=True, slots=True)

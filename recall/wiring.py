@@ -5,14 +5,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
+from config.prompt_files import load_prompt
 from config.settings import Settings
 from llm.factory import build_earlier_embedder
-from llm.ports import Embedder
+from llm.ports import ChatModel, Embedder, Reranker
 from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
 from recall.query_spaces import SpaceEmbedder
 from recall.reader import Reader
+from recall.stages import Helpers
 from sidestream.keys import Keys
 from store.redis_client import AsyncRedis, connect_async
 from store.vector_cache import shared_cache
@@ -61,3 +63,9 @@ def query_embedder(
         cache_ttl=settings.query_cache_ttl,
     )
     return SpaceEmbedder(current, database, partial(build_earlier_embedder, settings))
+
+
+def stage_helpers(settings: Settings, chat: ChatModel | None, reranker: Reranker | None) -> Helpers:
+    """What the optional stages of a search work with."""
+    prompts = {name: load_prompt(name, settings.prompts_dir) for name in ("queries", "sentences")}
+    return Helpers(chat, reranker, prompts, settings.search_stage_timeout)

@@ -13,6 +13,7 @@ MAX_QUERY_CHARS = 10_000
 
 EventProgress: TypeAlias = Literal["accepted", "stored", "embedded", "summarised", "dead"]
 MemoryKind: TypeAlias = Literal["message", "summary", "fact", "timeline"]
+SearchStage: TypeAlias = Literal["rewrite", "rerank", "compress"]
 ContextPart: TypeAlias = Literal["runtime", "checkpoint", "window", "summaries", "facts", "recalled", "timeline"]
 
 
@@ -63,6 +64,9 @@ class SearchRequest(Request):
     as_of: AwareDatetime | None = Field(default=None, description="What was known then, changed since or not.")
     include: list[Literal["superseded", "archived"]] = Field(
         default_factory=list, max_length=2, description="Facts that are out of recall, too."
+    )
+    stages: list[SearchStage] = Field(
+        default_factory=list, max_length=3, description="Models to improve the result with; each takes seconds."
     )
     explain: bool = Field(default=False, description="Say why each hit was found, and what was dropped.")
 

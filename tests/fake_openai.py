@@ -84,7 +84,7 @@ class FakeOpenAI:
         self.respond = respond
         self.max_batch = max_batch
         self.released = threading.Event()
-        self._scripts: dict[str, deque[Behaviour]] = {"chat": deque(), "embeddings": deque()}
+        self._scripts: dict[str, deque[Behaviour]] = {"chat": deque(), "embeddings": deque(), "rerank": deque()}
         self._recorded: list[Recorded] = []
         self._changed = threading.Condition()
         handler = type("BoundHandler", (Handler,), {"fake": self})
@@ -124,7 +124,7 @@ class FakeOpenAI:
         self.stop()
 
     def script(self, *behaviours: Behaviour, path: str = "chat") -> None:
-        """Queues what is done with the next requests of `path` (`chat` or `embeddings`)."""
+        """Queues what is done with the next requests of `path` (`chat`, `embeddings` or `rerank`)."""
         with self._changed:
             self._scripts[path].extend(behaviours)
 

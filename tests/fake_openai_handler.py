@@ -32,7 +32,7 @@ from tests.fake_openai_vectors import bag_vector
 if TYPE_CHECKING:
     from tests.fake_openai import FakeOpenAI
 
-_PATHS = {"/v1/chat/completions": "chat", "/v1/embeddings": "embeddings"}
+_PATHS = {"/v1/chat/completions": "chat", "/v1/embeddings": "embeddings", "/v1/rerank": "rerank"}
 _CALL_NUMBER = itertools.count(1)
 
 
@@ -87,6 +87,8 @@ class Handler(BaseHTTPRequestHandler):
                 self._chunks(list(chunks), content_type)
             case _ if path == "chat":
                 self._chat(body, behaviour)
+            case _ if path == "rerank":
+                self._rerank(body, behaviour)
             case _:
                 self._embeddings(body, behaviour)
 
@@ -152,6 +154,16 @@ class Handler(BaseHTTPRequestHandler):
         tokens = sum(len(text) // 4 + 1 for text in texts)
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return self._json(200, {"object": "list", "data": data, "model": body.get("model"), "usage": usage})
+
+    def _rerank(self, body: dict[str, Any], behaviour: Behaviour | None) -> None:
+        """Relevance is the share of the query's words that a document holds; the best comes first, as elsewhere."""
+        if isinstance(behaviour, InvalidJson):
+            return self._chunks([b'{"results": [{"ind'], "application/json")
+        words = set(body["query"].lower().split())
+        shares = [len(words & set(text.lower().split())) / len(words) for text in body["documents"]]
+        order = sorted(range(len(shares)), key=lambda index: -shares[index])
+        results = [{"index": index, "relevance_score": shares[index]} for index in order[: body.get("top_n")]]
+        return self._json(200, {"id": "fake", "results": results})
 
     def _refuse(self, status: Status) -> None:
         headers = dict(status.headers)
