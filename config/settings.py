@@ -146,7 +146,15 @@ class Settings(UpkeepSettings, BaseSettings):
         default_factory=list, description="Recall long-term memory only for these keywords; empty: always."
     )
     message_cut: int = Field(2_000, ge=100, description="A longer message is cut to its two ends in the prompt.")
-    extract_every: int = Field(5, ge=1, description="Closed turns in one extraction window.")
+    extract_every: int = Field(5, ge=1, description="Closed turns that make an extraction window.")
+    extract_latest: int = Field(
+        20, ge=1, le=200, description="With so many closed turns a window is due, however short ago the last one was."
+    )
+    extract_gap: float = Field(
+        30.0,
+        ge=0,
+        description="Least time between two extraction windows of a session, unless it ends or has too many turns.",
+    )
     reuse_share: float = Field(
         0.5,
         ge=0,
@@ -184,6 +192,15 @@ class Settings(UpkeepSettings, BaseSettings):
     )
 
     # facts
+    extract_model: str | None = Field(None, description="Model that extracts facts; default the chat model.")
+    extract_max_facts: int = Field(10, ge=1, le=100, description="Most facts that a model may find in one window.")
+    extract_tools: bool = Field(False, description="Facts may stand on the output of tools.")
+    fact_types: list[str] = Field(
+        default_factory=list,
+        description="Types of fact beside preference, fact, decision, project, constraint, open_loop.",
+    )
+    fact_min_confidence: float = Field(0.6, ge=0, le=1, description="What is less sure does not become a fact.")
+    fact_max_chars: int = Field(1_000, ge=20, le=10_000, description="Most characters of one fact.")
     consolidation: bool = Field(
         True, description="Answers move the weights of the facts that they were given; facts fade."
     )
@@ -239,6 +256,8 @@ class Settings(UpkeepSettings, BaseSettings):
             raise ValueError("timeline_day_share >= timeline_week_share >= timeline_month_share must hold")
         if not self.ingest_block <= self.ingest_lease / 2:
             raise ValueError("ingest_block must not exceed half of ingest_lease, which is extended between two reads")
+        if self.extract_every > self.extract_latest:
+            raise ValueError("extract_every must not exceed extract_latest")
         if self.embed_min_batch > self.embed_max_batch:
             raise ValueError("embed_min_batch must not exceed embed_max_batch")
         return self

@@ -44,13 +44,14 @@ def build_summariser(
     settings: Settings, *, meter: UsageMeter = METER, providers: Providers = PROVIDERS
 ) -> ChatModel | None:
     """The model that writes summaries; None means the built-in rules. Errors as in `build_chat`."""
-    chosen = _chat_service(settings)
-    if chosen is None:
-        if settings.summary_model:
-            raise InvalidSettings("SIDESTREAM_SUMMARY_MODEL needs a chat service; without one rules are used")
-        return None
-    model = settings.summary_model or _chat_model(settings, chosen)
-    return _chat(settings, chosen, model, meter, providers)
+    return _build_worker(settings, settings.summary_model, "SUMMARY", meter, providers)
+
+
+def build_extractor(
+    settings: Settings, *, meter: UsageMeter = METER, providers: Providers = PROVIDERS
+) -> ChatModel | None:
+    """The model that extracts facts; None means the built-in rules. Errors as in `build_chat`."""
+    return _build_worker(settings, settings.extract_model, "EXTRACT", meter, providers)
 
 
 def build_embedder(
@@ -158,6 +159,17 @@ def _described(chosen: Chosen, model: str, providers: Providers) -> dict[str, An
         "base_url": url,
         "circuit": providers.circuit(url).value,
     }
+
+
+def _build_worker(
+    settings: Settings, named: str | None, use: str, meter: UsageMeter, providers: Providers
+) -> ChatModel | None:
+    chosen = _chat_service(settings)
+    if chosen is None:
+        if named:
+            raise InvalidSettings(f"SIDESTREAM_{use}_MODEL needs a chat service; without one rules are used")
+        return None
+    return _chat(settings, chosen, named or _chat_model(settings, chosen), meter, providers)
 
 
 def _chat_service(settings: Settings) -> Chosen | None:

@@ -86,19 +86,36 @@ def close(state: TurnState) -> Step:
     return Step(shut, state.open_turn, (state.open_turn,))
 
 
-def extraction_windows(extracted_turn: int, closed_turn: int, every: int, final: bool) -> list[tuple[int, int]]:
+class WindowRules(NamedTuple):
+    """Turns in an extraction window: `every` as soon as the session has rested for `gap` seconds since its last one,
+    `latest` at the latest."""
+
+    every: int = 5
+    latest: int = 20
+    gap: float = 30.0
+
+    def rested(self, extracted_at: float | None, now: float) -> bool:
+        """Whether the gap since the last window is over; a time ahead of the clock says nothing."""
+        return extracted_at is None or not 0 <= now - extracted_at < self.gap
+
+
+def extraction_windows(
+    extracted_turn: int, closed_turn: int, rules: WindowRules, *, final: bool, rested: bool
+) -> list[tuple[int, int]]:
     """Windows (first turn, last turn) now due, given the last turn extracted and the last turn closed.
 
-    Each holds exactly `every` turns; `final` (session end, idle) adds the shorter rest.
+    `rested`: the session has had no window for a while, so that one may be fixed as soon as `rules.every` turns are
+    there. `final` (session end, idle, asked for) takes what is left, however little.
     """
-    if every < 1:
-        raise ValueError("every must be at least 1")
+    if not 1 <= rules.every <= rules.latest:
+        raise ValueError("1 <= every <= latest must hold")
     windows = []
     first = extracted_turn + 1
-    while first + every - 1 <= closed_turn:
-        windows.append((first, first + every - 1))
-        first += every
-    if final and first <= closed_turn:
+    while first + rules.latest - 1 <= closed_turn:
+        windows.append((first, first + rules.latest - 1))
+        first += rules.latest
+    left = closed_turn - first + 1
+    if left > 0 and (final or (rested and not windows and left >= rules.every)):
         windows.append((first, closed_turn))
     return windows
 

@@ -10,6 +10,7 @@ EXAMPLES: dict[str, dict[str, str]] = {
     "session.started": {"session_id": "s1", "user_id": "ann", "shared": "true"},
     "session.ended": {"session_id": "s1"},
     "session.reset": {"session_id": "s1"},
+    "session.flushed": {"session_id": "s1"},
     "subagent.started": {
         "session_id": "s1",
         "run_id": "r1",

@@ -60,6 +60,12 @@ class SessionReset(Event):
     type: Literal["session.reset"] = "session.reset"
 
 
+class SessionFlushed(Event):
+    """What was said so far is to be extracted now; the session and its open turn go on."""
+
+    type: Literal["session.flushed"] = "session.flushed"
+
+
 class SubagentStarted(Event):
     """A sub-agent run begins: `content` is its brief, `agent_id` its name, `parent_id` its cause."""
 
@@ -150,6 +156,7 @@ AnyEvent: TypeAlias = (
     | SessionStarted
     | SessionEnded
     | SessionReset
+    | SessionFlushed
     | SubagentStarted
     | SubagentMessage
     | SubagentFinished
@@ -165,6 +172,7 @@ MODELS: dict[str, type[Event]] = {
         SessionStarted,
         SessionEnded,
         SessionReset,
+        SessionFlushed,
         SubagentStarted,
         SubagentMessage,
         SubagentFinished,

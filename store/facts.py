@@ -103,6 +103,14 @@ def supersede(db: Database, old: Fact, new: Fact, *, actor: str, reason: str, no
     note(db, old, "superseded", before, actor=actor, reason=reason, now=now)
 
 
+def close(db: Database, fact: Fact, valid_to: float, *, actor: str, reason: str, now: float) -> None:
+    """Closes a fact that nothing replaces: who said it has taken it back."""
+    db.run("facts_close", id=fact.id, valid_to=max(fact.valid_from, valid_to), superseded_by=None, now=now)
+    _forget(db, fact.id)
+    before = {"status": fact.status, "valid_to": fact.valid_to, "superseded_by": fact.superseded_by}
+    note(db, fact, "taken back", before, actor=actor, reason=reason, now=now)
+
+
 def set_status(db: Database, fact: Fact, status: Status, *, actor: str, reason: str, now: float) -> None:
     """Archives, deletes softly, or holds back; whatever is not active leaves recall."""
     db.run("facts_set_status", id=fact.id, status=status, reason=reason, now=now)
@@ -154,6 +162,16 @@ def with_key(db: Database, scope_id: int, key: str) -> Fact | None:
     return None if found is None else Fact.of_row(found)
 
 
+def all_with_key(db: Database, scope_id: int, key: str) -> list[Fact]:
+    """Every fact that ever had the key, whatever its status; the oldest first."""
+    return [Fact.of_row(found) for found in db.run("facts_all_with_key", scope_id=scope_id, key=key)]
+
+
+def newest(db: Database, scope_id: int, limit: int) -> list[Fact]:
+    """The scope's newest active facts, the newest first."""
+    return [Fact.of_row(found) for found in db.run("facts_newest", scope_id=scope_id, limit=limit)]
+
+
 def by_ids(db: Database, scope: Scope, ids: Sequence[int], now: float) -> list[Fact]:
     """Those of `ids` that are active in the scope and not expired, in that order."""
     pk = find_scope(db, scope)
@@ -182,6 +200,15 @@ def neighbours(db: Database, scope_id: int, subject: str, attribute: str, topic:
     )
     rows += db.run("facts_of_topic", scope_id=scope_id, topic=topic, limit=limit) if topic else []
     return [Fact.of_row(found) for found in {found["id"]: found for found in rows}.values()]
+
+
+def of_values(db: Database, scope_id: int, subject: str, values: Sequence[str]) -> list[Fact]:
+    """Active facts of the subject with one of these values, topics or attributes: what was said to be over."""
+    wanted = [value for value in values if value]
+    if not wanted:
+        return []
+    rows = db.run("facts_of_values", scope_id=scope_id, subject=subject, values=_json(wanted), limit=_NEIGHBOURS)
+    return [Fact.of_row(found) for found in rows]
 
 
 def last_of_session(db: Database, scope_id: int, session_pk: int, limit: int) -> list[Fact]:

@@ -92,11 +92,13 @@ def claim(
     token: str,
     min_batch: int = 1,
     max_wait: float = 0.0,
+    in_order: Sequence[str] = (),
 ) -> list[Job]:
     """Takes up to `limit` due jobs, the longest due first, under `token` for `lease` seconds.
 
     Fewer than `min_batch` are taken only once the oldest of them was created `max_wait` seconds ago.
-    `token` must be new for each claim. An empty answer takes no lock.
+    `token` must be new for each claim. An empty answer takes no lock. With `in_order` only the oldest job of each
+    scope is taken, counting the jobs of all these kinds (of extract, remember and forget).
     """
     if not _worth_it(db, kind, now, limit, min_batch, max_wait):
         return []
@@ -104,7 +106,11 @@ def claim(
         # Asked again: another worker may have been quicker.
         if not _worth_it(db, kind, now, limit, min_batch, max_wait):
             return []
-        rows = db.run("jobs_claim", kind=kind, now=now, limit=limit, until=now + lease, token=token)
+        params = {"kind": kind, "now": now, "limit": limit, "until": now + lease, "token": token}
+        if in_order:
+            rows = db.run("jobs_claim_heads", **params, in_order=json.dumps(list(in_order)))
+        else:
+            rows = db.run("jobs_claim", **params)
     rows.sort(key=lambda row: (row["due_at"], row["id"]))
     return [
         Job(

@@ -128,6 +128,11 @@ def turn(db: Database, session_pk: int, turn: int) -> list[StoredMessage]:
     return [_stored(row) for row in db.run("messages_turn", session_pk=session_pk, turn=turn)]
 
 
+def turns(db: Database, session_pk: int, first: int, last: int) -> list[StoredMessage]:
+    """The messages of turns `first` to `last`, in order; for the workers."""
+    return [_stored(row) for row in db.run("messages_turns", session_pk=session_pk, first=first, last=last)]
+
+
 def turn_named(db: Database, session_pk: int, turn_id: str) -> int | None:
     """The newest turn of the session in which a message has that explicit id; None where none has."""
     found = db.value("messages_turn_named", session_pk=session_pk, turn_id=turn_id)

@@ -44,6 +44,7 @@ class SessionRow:
     message_count: int = 0
     token_count: int = 0
     ended_at: float | None = None
+    extracted_at: float | None = None
 
 
 _FIELDS = tuple(field.name for field in fields(SessionRow))
@@ -83,6 +84,19 @@ def heal_clock(db: Database, now: float, step: float) -> int:
         return 0
     with db.atomic():
         return len(db.tuples("sessions_heal_clock", {"now": now, "horizon": now + step}))
+
+
+def waiting(db: Database, every: int, rested: float, now: float, limit: int) -> list[SessionRow]:
+    """Sessions with `every` closed turns that no extraction window covers, whose last window is as old as `rested` (or
+    of the future: the clock was set back)."""
+    rows = db.run("sessions_waiting", every=every, rested=rested, now=now, limit=limit)
+    return [_session(row) for row in rows]
+
+
+def by_pk(db: Database, session_pk: int) -> SessionRow | None:
+    """The session by its number; for the workers."""
+    row = db.one("sessions_by_pk", id=session_pk)
+    return None if row is None else _session(row)
 
 
 def list_sessions(db: Database, scope: Scope, limit: int) -> list[SessionRow]:

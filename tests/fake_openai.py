@@ -6,7 +6,8 @@
         ... SIDESTREAM_CHAT_BASE_URL=server.url, SIDESTREAM_CHAT_MODEL=anything ...
         assert server.wait_for(2, path="chat", deadline=5)[-1].body["stream"]
 
-Without a script, a chat whose system text asks for a summary is answered with such JSON, any other chat with
+Without a script, a chat whose system text asks for a summary is answered with such JSON,
+one that asks for facts with none, any other chat with
 `You said: ...`; `respond` can decide instead. Embeddings are bags of hashed words. Other processes use it by
 `url`; `python -m tests.fake_openai` serves until its input ends.
 """

@@ -103,6 +103,8 @@ def default_reply(body: dict[str, Any]) -> Reply:
     messages = body.get("messages") or []
     system = " ".join(str(m.get("content")) for m in messages if m.get("role") == "system")
     said = next((str(m.get("content")) for m in reversed(messages) if m.get("role") == "user"), "")
+    if "facts" in system and "JSON" in system:
+        return Reply(json.dumps({"facts": []}))
     if "summar" in system.lower() and "JSON" in system:
         chinese = any("\u4e00" <= char <= "\u9fff" for char in said)
         text = "用户谈到了一件事。" if chinese else "The user spoke about something."

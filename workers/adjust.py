@@ -92,7 +92,7 @@ def adjust(db: Database, namespace: str, adjustment: Adjustment, now: float) -> 
 
 
 def _embedding(known: KnownFact, namespace: str, now: float) -> JobRow:
-    return JobRow(EMBED, f"fact:{known.fact.id}", namespace, now, now)
+    return JobRow(EMBED, f"fact:{known.fact.id}:{known.fact.version}", namespace, now, now)
 
 
 def _problem(known: KnownFact | None, wish: MemoryAdjust) -> str | None:

@@ -22,7 +22,7 @@ def apply_memory(
 ) -> None:
     """Keeps the event as a job whose subject is the event."""
     payload = event.model_dump(mode="json", exclude_none=True, exclude={"type", "v"})
-    payload |= {"session_pk": session.id, "occurred_at": item.occurred_at}
+    payload |= {"session_pk": session.id, "scope_id": session.scope_id, "occurred_at": item.occurred_at}
     # With the length of the namespace, so that no two run into one another: a later job would pass for a repeat.
     subject = f"event:{len(session.namespace)}:{session.namespace}:{item.event_id}"
     kind = _KINDS[event.type]

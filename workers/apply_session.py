@@ -1,11 +1,13 @@
 """What a session's own events become: it opens as shared, ends, or starts anew with an empty window."""
 
-from sidestream.events import SessionEnded, SessionReset, SessionStarted
+from memory.turns import settled
+from sidestream.events import SessionEnded, SessionFlushed, SessionReset, SessionStarted
 from store.sessions import SessionRow
-from workers.apply_turn import close_all
+from workers.apply_turn import close_all, extract
 from workers.batch import Batch
 from workers.entries import Incoming
 from workers.errors import Rejected
+from workers.session_book import turn_state
 
 
 def apply_started(batch: Batch, session: SessionRow, _item: Incoming, event: SessionStarted) -> None:
@@ -26,6 +28,11 @@ def apply_ended(batch: Batch, session: SessionRow, item: Incoming, _event: Sessi
     """Closes the open turn and gives what is left to extraction."""
     close_all(batch, session)
     session.ended_at = item.occurred_at
+
+
+def apply_flushed(batch: Batch, session: SessionRow, _item: Incoming, _event: SessionFlushed) -> None:
+    """Gives the closed turns to extraction, however few; the open one stays open."""
+    extract(batch, session, settled(turn_state(session)), final=True)
 
 
 def apply_reset(_batch: Batch, session: SessionRow, _item: Incoming, _event: SessionReset) -> None:

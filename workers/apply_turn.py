@@ -5,7 +5,7 @@ The consumer closes turns by events; the idle sweep closes those that nobody ans
 
 from typing import Any, Protocol
 
-from memory.turns import close, extraction_windows, settled
+from memory.turns import WindowRules, close, extraction_windows, settled
 from store.sessions import SessionRow
 from workers.kinds import EXTRACT, SUMMARISE, TIMELINE
 from workers.session_book import set_turn_state, turn_state
@@ -23,8 +23,13 @@ class Ledger(Protocol):
         ...
 
     @property
-    def extract_every(self) -> int:
-        """Closed turns in one extraction window."""
+    def windows(self) -> WindowRules:
+        """How many closed turns make an extraction window."""
+        ...
+
+    @property
+    def now(self) -> float:
+        """The ingest clock."""
         ...
 
 
@@ -51,7 +56,9 @@ def close_all(ledger: Ledger, session: SessionRow) -> None:
 
 def extract(ledger: Ledger, session: SessionRow, closed_turn: int, *, final: bool) -> None:
     """Fixes the extraction windows that are due with `closed_turn`."""
-    for first, last in extraction_windows(session.extracted_turn, closed_turn, ledger.extract_every, final):
-        payload = {"session_pk": session.id, "turn_first": first, "turn_last": last}
-        ledger.defer(EXTRACT, f"turns:{session.id}:{first}-{last}", session.namespace, payload)
-        session.extracted_turn = last
+    rested = ledger.windows.rested(session.extracted_at, ledger.now)
+    found = extraction_windows(session.extracted_turn, closed_turn, ledger.windows, final=final, rested=rested)
+    for first, last in found:
+        payload = {"session_pk": session.id, "scope_id": session.scope_id, "turn_first": first, "turn_last": last}
+        ledger.owe(EXTRACT, f"turns:{session.id}:{first}-{last}", session.namespace, payload)
+        session.extracted_turn, session.extracted_at = last, ledger.now

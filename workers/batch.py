@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memory.compaction.thresholds import CompactionRules
+from memory.turns import WindowRules
 from memory.types import Kind
 from store import counters, dead_letters, events, fulltext, jobs, messages
 from store.db import Database
@@ -29,6 +30,8 @@ class IngestRules:
     extract_every: int
     compaction: CompactionRules
     subagent_reply_tokens: int
+    extract_latest: int = 20
+    extract_gap: float = 30.0
 
 
 @dataclass(slots=True)
@@ -51,9 +54,10 @@ class Batch:
     owed: Counter[str] = field(default_factory=Counter)
 
     @property
-    def extract_every(self) -> int:
-        """Closed turns in one extraction window."""
-        return self.rules.extract_every
+    def windows(self) -> WindowRules:
+        """How many closed turns make an extraction window."""
+        every = self.rules.extract_every
+        return WindowRules(every, max(every, self.rules.extract_latest), self.rules.extract_gap)
 
     def owe(self, kind: str, subject: str, namespace: str, payload: dict[str, Any]) -> None:
         """Work that is due now."""

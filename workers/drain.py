@@ -87,7 +87,10 @@ class Drain(Generic[R]):
         clock: Callable[[], float],
         ids: Callable[[], str],
         monotonic: Callable[[], float] = time.monotonic,
+        in_order: Sequence[str] = (),
     ) -> None:
+        """`in_order`: kinds whose jobs of one scope are worked on one after the other."""
+        self._in_order = in_order
         self._db = db
         self._handler = handler
         self._rules = rules
@@ -107,7 +110,7 @@ class Drain(Generic[R]):
         while self._monotonic() < self._end:
             claimed = self._isolate(self._claim())
             if not claimed:
-                if await self._company():
+                if not self._in_order and await self._company():
                     continue
                 return Drained(done, failed)
             faults.reach("task.after_claim")
@@ -148,6 +151,7 @@ class Drain(Generic[R]):
             token=self._ids(),
             min_batch=handler.min_batch,
             max_wait=handler.max_wait,
+            in_order=self._in_order,
         )
 
     def _isolate(self, claimed: list[Job]) -> list[Job]:

@@ -1,4 +1,4 @@
-"""Embeds messages and summaries: texts that were embedded before come from the cache, the rest from the
+"""Embeds messages, summaries and facts: texts that were embedded before come from the cache, the rest from the
 model."""
 
 from collections.abc import Callable, Iterable, Sequence
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from llm.ports import Embedder
 from memory.terms import searchable
 from memory.types import Kind
-from store import embedding_cache, messages, spaces, summaries, vectors
+from store import embedding_cache, facts, messages, spaces, summaries, vectors
 from store.db import Database
 from store.jobs import Job
 from store.spaces import Space
 from workers.in_flight import in_flight
 from workers.kinds import EMBED
 from workers.outcomes import Done, Failed, Outcome
+
+NO_SESSION = 0
+"""Of a fact whose session is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class _Text:
 
 
 class EmbedHandler:
-    """Jobs whose subject is `message:<id>` or `summary:<id>`. Result None: what was to be embedded is
+    """Jobs whose subject is `message:<id>`, `summary:<id>` or `fact:<id>`. Result None: what was to be embedded is
     gone."""
 
     kind = EMBED
@@ -102,6 +105,7 @@ class EmbedHandler:
         embedding_cache.put_many(db, space.id, {r.digest: r.vector for r in rows if r.fresh})
         messages.mark_embedded(db, [r.id for r in rows if r.kind == "message"])
         summaries.mark_embedded(db, [r.id for r in rows if r.kind == "summary"])
+        facts.mark_embedded(db, [r.id for r in rows if r.kind == "fact"])
 
     async def _embed(self, missing: dict[bytes, str]) -> dict[bytes, bytes]:
         if not missing or self._embedder is None:
@@ -115,15 +119,18 @@ class EmbedHandler:
 
     def _texts(self, claimed: Sequence[Job]) -> Iterable[_Text]:
         wanted = [(job, subject) for job in claimed if (subject := _subject(job)) is not None]
-        by_kind = {kind: [i for _, (k, i) in wanted if k == kind] for kind in ("message", "summary")}
+        by_kind = {kind: [i for _, (k, i) in wanted if k == kind] for kind in ("message", "summary", "fact")}
         of_messages = messages.contents(self._db, by_kind["message"])
         of_summaries = summaries.contents(self._db, by_kind["summary"])
+        of_facts = facts.contents(self._db, by_kind["fact"])
         for job, (kind, row_id) in wanted:
             if kind == "message" and (message := of_messages.get(row_id)) is not None:
                 text = searchable(message.name, message.content)
                 yield _text(job, "message", row_id, message.scope_id, message.session_pk, text)
             elif kind == "summary" and (summary := of_summaries.get(row_id)) is not None:
                 yield _text(job, "summary", row_id, summary.scope_id, summary.session_pk, summary.content)
+            elif kind == "fact" and (fact := of_facts.get(row_id)) is not None:
+                yield _text(job, "fact", row_id, fact.scope_id, fact.session_pk or NO_SESSION, fact.content)
 
     def _ensure_space(self) -> Space:
         if self._space is None:
@@ -141,5 +148,6 @@ def _embedded(text: _Text, vector: bytes, fresh: bool) -> Embedded:
 
 
 def _subject(job: Job) -> tuple[str, int] | None:
-    kind, _, number = job.subject.partition(":")
-    return (kind, int(number)) if kind in ("message", "summary") and number.isdigit() else None
+    kind, _, rest = job.subject.partition(":")
+    number = rest.partition(":")[0]
+    return (kind, int(number)) if kind in ("message", "summary", "fact") and number.isdigit() else None

@@ -14,6 +14,7 @@ from sidestream.events import (
     MemoryRemember,
     MemoryUsed,
     SessionEnded,
+    SessionFlushed,
     SessionReset,
     SessionStarted,
     SubagentFinished,
@@ -28,7 +29,7 @@ from store.tombstones import Erased
 from workers import faults
 from workers.apply_memory import apply_memory
 from workers.apply_message import apply_message
-from workers.apply_session import apply_ended, apply_reset, apply_started
+from workers.apply_session import apply_ended, apply_flushed, apply_reset, apply_started
 from workers.apply_subagent import apply_run_finished, apply_run_message, apply_run_started
 from workers.batch import Batch, IngestRules
 from workers.entries import Incoming, Refused, read_entries, refuse
@@ -44,6 +45,7 @@ _APPLY: dict[type[AnyEvent] | type[Utterance], Callable[[Batch, SessionRow, Inco
     SessionStarted: apply_started,
     SessionEnded: apply_ended,
     SessionReset: apply_reset,
+    SessionFlushed: apply_flushed,
     SubagentStarted: apply_run_started,
     SubagentMessage: apply_run_message,
     SubagentFinished: apply_run_finished,

@@ -21,10 +21,17 @@ ADJUST: Final = "adjust"
 QUEUES: Final = (INGEST, EMBED, SUMMARISE, EXTRACT, COMPACT, MAINTAIN)
 """Celery queues, each scaled apart. Their keys in Redis carry the prefix of the settings."""
 
-HANDLED: Final = (EMBED, REEMBED, SUMMARISE, COMPACT, TIMELINE, FEEDBACK, ADJUST)
+HANDLED: Final = (EMBED, REEMBED, SUMMARISE, EXTRACT, COMPACT, TIMELINE, REMEMBER, FORGET, FEEDBACK, ADJUST)
 """Kinds of job that have a handler. The others are written as deferred."""
 
-_QUEUE_OF: Final = {REEMBED: EMBED, TIMELINE: COMPACT, FEEDBACK: MAINTAIN, ADJUST: MAINTAIN}
+_QUEUE_OF: Final = {
+    REEMBED: EMBED,
+    REMEMBER: EXTRACT,
+    FORGET: EXTRACT,
+    TIMELINE: COMPACT,
+    FEEDBACK: MAINTAIN,
+    ADJUST: MAINTAIN,
+}
 
 
 def queue_of(kind: str) -> str:

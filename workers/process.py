@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import redis
 
 from config.settings import Settings
-from llm.factory import build_embedder, build_summariser
+from llm.factory import build_embedder, build_extractor, build_summariser
 from llm.ports import ChatModel, Embedder
 from llm.usage import METER
 from sidestream.ids import new_id
@@ -82,7 +82,7 @@ class Process:
         self._started_in = os.getpid()
         self._db = None
         self._runner = None
-        for name in ("embedder", "summariser"):
+        for name in ("embedder", "summariser", "extractor"):
             self.__dict__.pop(name, None)
 
     @property
@@ -130,6 +130,11 @@ class Process:
         return build_summariser(self.settings)
 
     @cached_property
+    def extractor(self) -> ChatModel | None:
+        """The model that extracts facts, or None where rules do."""
+        return build_extractor(self.settings)
+
+    @cached_property
     def usage(self) -> UsageLedger:
         """What this process's models cost, as far as it is not written yet; it hears them from its first use on."""
         return UsageLedger(METER)
@@ -146,7 +151,7 @@ class Process:
         if self._started_in != os.getpid():
             return
         if self._runner is not None:
-            for name in ("embedder", "summariser"):
+            for name in ("embedder", "summariser", "extractor"):
                 model = self.__dict__.pop(name, None)
                 if model is not None:
                     self._runner.run(model.aclose())

@@ -19,6 +19,9 @@ def sweep(db: Database, nudger: Nudger, *, now: float, cache_size: int) -> dict[
     sessions_healed = sessions.heal_clock(db, now, jobs.STEP_BACK)
     if healed or sessions_healed:
         log.warning("clock_went_back", jobs=healed, sessions=sessions_healed)
+    # Work that an older program wrote down before there was a handler for it.
+    for kind in (kind for kind, states in jobs.stats(db).items() if kind in HANDLED and states.get("deferred")):
+        log.info("deferred_work_released", kind=kind, jobs=jobs.release_deferred(db, kind, now))
     owed = jobs.owed(db, now)
     for kind in HANDLED:
         if owed.get(kind):

@@ -1,9 +1,12 @@
 """The Celery tasks. Each is a hint to look at rows, carries no content, and may run any number of times."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from config.logging import get_logger
+from memory.facts.extraction import ExtractionRules
+from memory.facts.model import TYPES
+from memory.turns import WindowRules
 from recall.policy import weight_policy
 from store import read_counts
 from workers.adjust import AdjustHandler
@@ -11,13 +14,15 @@ from workers.celery_app import WorkerApp, task_name
 from workers.compact import CompactHandler, compact_options
 from workers.drain import Drain, Drained, DrainRules, Handler
 from workers.embed import EmbedHandler
+from workers.extract import ExtractHandler, ExtractRules, extractor_prompt
 from workers.feedback import FeedbackHandler
 from workers.idle import close_idle
-from workers.kinds import ADJUST, COMPACT, EMBED, FEEDBACK, REEMBED, SUMMARISE, TIMELINE
+from workers.kinds import ADJUST, COMPACT, EMBED, EXTRACT, FEEDBACK, FORGET, REEMBED, REMEMBER, SUMMARISE, TIMELINE
 from workers.liveness import Liveness
 from workers.nightly import run_due
 from workers.process import Process
 from workers.reembed import ReembedHandler, begin, forget_retired
+from workers.remember import IN_ORDER, ForgetHandler, RememberHandler
 from workers.retry import RetryRules
 from workers.stream import stored_until
 from workers.summarise import SummariseHandler
@@ -87,6 +92,38 @@ def summarise(process: Process) -> None:
         process.nudger.nudge(EMBED)
 
 
+def extract(process: Process) -> None:
+    """Extracts facts from the windows that are due; what it stored is then embedded."""
+    settings = process.settings
+    answers = ExtractionRules(settings.extract_max_facts, (*TYPES, *settings.fact_types), settings.extract_tools)
+    handler = ExtractHandler(
+        process.db,
+        process.extractor,
+        extractor_prompt(settings),
+        ExtractRules(settings.fact_min_confidence, settings.fact_max_chars, answers),
+        clock=process.clock,
+    )
+    _drain(process, handler, in_order=(EXTRACT,))
+    if handler.embeds:
+        process.nudger.nudge(EMBED)
+
+
+def remember(process: Process) -> None:
+    """Stores what was told to be remembered; what it stored is then embedded."""
+    handler = RememberHandler(process.db, process.settings.fact_max_chars, clock=process.clock)
+    drained = _drain(process, handler, in_order=IN_ORDER)
+    if handler.embeds:
+        process.nudger.nudge(EMBED)
+    if drained.done:
+        process.nudger.nudge(FORGET)
+
+
+def forget(process: Process) -> None:
+    """Archives or destroys what was told to be forgotten."""
+    if _drain(process, ForgetHandler(process.db, clock=process.clock), in_order=IN_ORDER).done:
+        process.nudger.nudge(REMEMBER)
+
+
 def feedback(process: Process) -> None:
     """Moves the weights of the facts that answers were given."""
     _drain(process, FeedbackHandler(process.db, weight_policy(process.settings), clock=process.clock))
@@ -147,9 +184,10 @@ def run_close_idle(process: Process) -> None:
     now = process.clock()
     # While the consumer is behind, a session is not idle: the answer that it waits for may stand in the stream.
     before = stored_until(process.redis, process.keys, now) - settings.turn_idle
-    finished, owed = close_idle(process.db, now=now, before=before, extract_every=settings.extract_every)
+    windows = WindowRules(settings.extract_every, settings.extract_latest, settings.extract_gap)
+    finished, owed = close_idle(process.db, now=now, before=before, windows=windows)
     if finished:
-        log.info("idle_sessions_closed", sessions=finished, summaries=owed[SUMMARISE])
+        log.info("idle_sessions_closed", sessions=finished, summaries=owed[SUMMARISE], windows=owed[EXTRACT])
     for kind in owed:
         process.nudger.nudge(kind)
 
@@ -176,6 +214,9 @@ _TASKS: dict[str, Callable[..., None]] = {
     EMBED: embed,
     REEMBED: reembed,
     SUMMARISE: summarise,
+    EXTRACT: extract,
+    REMEMBER: remember,
+    FORGET: forget,
     FEEDBACK: feedback,
     ADJUST: adjust,
     "keep_facts": keep_facts,
@@ -189,7 +230,9 @@ _TASKS: dict[str, Callable[..., None]] = {
 }
 
 
-def _drain(process: Process, handler: Handler[Any], budget: float | None = None) -> Drained:
+def _drain(
+    process: Process, handler: Handler[Any], budget: float | None = None, in_order: Sequence[str] = ()
+) -> Drained:
     reason = handler.ready()
     if reason is not None:
         # The mark of the hint stands, so that the next one comes when it has run out and not with the next
@@ -199,7 +242,8 @@ def _drain(process: Process, handler: Handler[Any], budget: float | None = None)
     process.nudger.started(handler.kind)
     usage = process.usage
     try:
-        drain = Drain(process.db, handler, _rules(process, budget), clock=process.clock, ids=process.ids)
+        rules = _rules(process, budget)
+        drain = Drain(process.db, handler, rules, clock=process.clock, ids=process.ids, in_order=in_order)
         drained = process.run(drain.run())
     finally:
         usage.write(process.db)

@@ -76,6 +76,8 @@ def _build(process: Process, owner: str, stop: threading.Event, roles: Sequence[
             embed_min_chars=settings.embed_min_chars,
             extract_every=settings.extract_every,
             compaction=compaction_rules(settings),
+            extract_latest=settings.extract_latest,
+            extract_gap=settings.extract_gap,
             subagent_reply_tokens=settings.subagent_reply_tokens,
         ),
         clock=process.clock,

@@ -25,6 +25,17 @@ WHERE l.memory_id = :memory_id AND l.scope_id = :scope_id
 SELECT l.*, s.session_id FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
 WHERE l.scope_id = :scope_id AND l.key = :key AND l.status = 'active'
 
+-- name: facts_all_with_key
+-- A forgotten key is forgotten with its past.
+SELECT l.*, NULL AS session_id FROM long_term_memories AS l WHERE l.scope_id = :scope_id AND l.key = :key ORDER BY l.id
+
+-- name: facts_newest
+-- What a correction that names the old value may be about. The index of scope and status has the ids in order.
+SELECT l.*, NULL AS session_id FROM long_term_memories AS l
+WHERE l.scope_id = :scope_id AND l.status = 'active'
+ORDER BY l.id DESC
+LIMIT :limit
+
 -- name: facts_by_ids
 -- What a search found; scope, status and expiry are asked again.
 SELECT l.*, s.session_id
@@ -57,11 +68,33 @@ WHERE l.scope_id = :scope_id AND l.topic = :topic AND l.topic <> '' AND l.status
 ORDER BY l.id DESC
 LIMIT :limit
 
+-- name: facts_of_values
+-- The gate's neighbours: what a new fact says to be over, whatever its attribute.
+SELECT l.*, NULL AS session_id FROM long_term_memories AS l
+WHERE l.status = 'active' AND l.scope_id = :scope_id AND l.subject = :subject AND l.id IN (
+    SELECT m.id FROM json_each(:values) AS j CROSS JOIN long_term_memories AS m
+        ON m.scope_id = :scope_id AND m.topic = j.value AND m.topic <> '' AND m.status = 'active'
+    UNION ALL
+    SELECT m.id FROM json_each(:values) AS j CROSS JOIN long_term_memories AS m
+        ON m.scope_id = :scope_id AND m.subject = :subject AND m.attribute = j.value AND m.status = 'active'
+    UNION ALL
+    SELECT m.id FROM long_term_memories AS m
+    WHERE m.scope_id = :scope_id AND m.subject = :subject AND m.status = 'active'
+        AND m.attribute IN ('home', 'dwelling', 'job', 'employer', 'work on', 'decide', 'use')
+    UNION ALL
+    SELECT m.id FROM long_term_memories AS m
+    WHERE m.scope_id = :scope_id AND m.subject = :subject AND m.status = 'active'
+        AND (m.attribute >= 'use for ' AND m.attribute < 'use for!' OR m.attribute >= 'do ' AND m.attribute < 'do!'
+            OR m.attribute >= 'plan' AND m.attribute < 'plan!' OR m.attribute >= 'my ' AND m.attribute < 'my!')
+)
+ORDER BY l.id DESC
+LIMIT :limit
+
 -- name: facts_last_of_session
 -- What a correction without a subject of its own ("actually, it is ten") is about.
 SELECT l.*, NULL AS session_id FROM long_term_memories AS l
 WHERE l.scope_id = :scope_id AND l.source_session = :session_pk AND l.status = 'active'
-ORDER BY l.valid_from DESC, l.id DESC
+ORDER BY l.id DESC
 LIMIT :limit
 
 -- name: facts_activate

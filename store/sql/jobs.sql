@@ -37,6 +37,26 @@ WHERE id IN (
 )
 RETURNING id, subject, namespace, payload, attempts, created_at, due_at, reason
 
+-- name: jobs_claim_heads
+-- Of each scope only the oldest: what was said later is worked on when that is done. The partial index's own condition.
+UPDATE jobs
+SET state = 'running', attempts = attempts + 1, lease_until = :until, lease_token = :token, updated_at = :now
+WHERE id IN (
+    SELECT j.id FROM jobs AS j
+    WHERE j.kind = :kind AND j.due_at <= :now
+        AND (j.state = 'pending' OR (j.state = 'running' AND j.lease_until <= :now))
+        AND j.state IN ('pending', 'running')
+        AND NOT EXISTS (
+            SELECT 1 FROM jobs AS e
+            WHERE e.payload ->> '$.scope_id' = j.payload ->> '$.scope_id' AND e.id < j.id
+                AND e.kind IN ('extract', 'remember', 'forget') AND e.state IN ('pending', 'running')
+                AND e.kind IN (SELECT value FROM json_each(:in_order))
+        )
+    ORDER BY j.due_at, j.id
+    LIMIT :limit
+)
+RETURNING id, subject, namespace, payload, attempts, created_at, due_at, reason
+
 -- name: jobs_renew
 -- Heartbeat of a worker while a model answers.
 UPDATE jobs SET lease_until = ?, updated_at = ? WHERE id = ? AND lease_token = ? AND state = 'running'

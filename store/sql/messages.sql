@@ -58,6 +58,15 @@ FROM main_messages AS m JOIN sessions AS s ON s.id = m.session_pk
 WHERE m.session_pk = :session_pk AND m.turn = :turn
 ORDER BY m.seq
 
+-- name: messages_turns
+-- An extraction window is some turns in a row.
+SELECT
+    m.id, m.event_id, s.session_id, m.role, m.content, m.occurred_at, m.seq, m.turn, m.msg_type, m.token_count,
+    m.metadata
+FROM main_messages AS m JOIN sessions AS s ON s.id = m.session_pk
+WHERE m.session_pk = :session_pk AND m.turn BETWEEN :first AND :last
+ORDER BY m.seq
+
 -- name: messages_turn_named
 -- A late message finds the turn that it names.
 SELECT max(turn) FROM main_messages WHERE session_pk = :session_pk AND turn_id = :turn_id

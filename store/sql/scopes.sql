@@ -15,3 +15,7 @@ WHERE c.namespace = :namespace AND c.user_id = :user_id
 -- name: scopes_all
 -- Whom a backup from before an erasure holds.
 SELECT namespace, user_id FROM scopes ORDER BY id
+
+-- name: scopes_by_id
+-- A worker has the number from a job.
+SELECT namespace, user_id FROM scopes WHERE id = :id

@@ -4,7 +4,7 @@ SELECT
     s.id, s.namespace, s.session_id, s.scope_id, s.agent_id, s.data_source, s.shared, s.last_seq, s.turn_count,
     s.open_turn, s.open_turn_id, s.open_tool_calls, s.closed_turns, s.extracted_turn, s.compact_seq,
     s.compact_tokens, s.reset_seq, s.reset_tokens, s.timeline_seq,
-    s.message_count, s.token_count, s.started_at, s.ended_at, s.last_activity
+    s.message_count, s.token_count, s.started_at, s.ended_at, s.last_activity, s.extracted_at
 FROM json_each(:pairs) AS j
 CROSS JOIN sessions AS s ON s.namespace = j.value ->> 0 AND s.session_id = j.value ->> 1
 
@@ -13,11 +13,11 @@ CROSS JOIN sessions AS s ON s.namespace = j.value ->> 0 AND s.session_id = j.val
 INSERT INTO sessions (
     namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
     open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
-    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity, extracted_at
 ) VALUES (
     :namespace, :session_id, :scope_id, :agent_id, :data_source, :shared, :last_seq, :turn_count, :open_turn,
     :open_turn_id, :open_tool_calls, :closed_turns, :extracted_turn, :compact_seq, :compact_tokens, :reset_seq, :reset_tokens,
-    :timeline_seq, :message_count, :token_count, :started_at, :ended_at, :last_activity
+    :timeline_seq, :message_count, :token_count, :started_at, :ended_at, :last_activity, :extracted_at
 ) RETURNING id
 
 -- name: sessions_save
@@ -28,7 +28,8 @@ UPDATE sessions SET
     open_tool_calls = :open_tool_calls, closed_turns = :closed_turns, extracted_turn = :extracted_turn,
     compact_seq = :compact_seq, compact_tokens = :compact_tokens, reset_seq = :reset_seq,
     reset_tokens = :reset_tokens, timeline_seq = :timeline_seq, message_count = :message_count,
-    token_count = :token_count, ended_at = :ended_at, last_activity = :last_activity
+    token_count = :token_count, ended_at = :ended_at, last_activity = :last_activity,
+    extracted_at = :extracted_at
 WHERE id = :id
 
 -- name: sessions_idle
@@ -37,7 +38,7 @@ WHERE id = :id
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
     open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
-    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity, extracted_at
 FROM sessions
 WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count OR timeline_seq < last_seq) AND last_activity < :before
 ORDER BY last_activity
@@ -55,12 +56,33 @@ UPDATE sessions SET last_activity = :now
 WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count) AND last_activity > :horizon
 RETURNING id
 
+-- name: sessions_waiting
+-- Turns enough for an extraction window that only waits for its session to rest. The partial index holds few rows.
+SELECT
+    id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity, extracted_at
+FROM sessions
+WHERE (open_turn IS NOT NULL OR extracted_turn < turn_count OR timeline_seq < last_seq)
+    AND coalesce(open_turn - 1, turn_count) - extracted_turn >= :every
+    AND (extracted_at <= :rested OR extracted_at > :now)
+LIMIT :limit
+
+-- name: sessions_by_pk
+-- Of a job.
+SELECT
+    id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
+    open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity, extracted_at
+FROM sessions
+WHERE id = :id
+
 -- name: sessions_list
 -- What a user sees as their sessions.
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
     open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
-    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity, extracted_at
 FROM sessions
 WHERE scope_id = :scope_id
 ORDER BY last_activity DESC, id DESC
@@ -71,7 +93,7 @@ LIMIT :limit
 SELECT
     id, namespace, session_id, scope_id, agent_id, data_source, shared, last_seq, turn_count, open_turn, open_turn_id,
     open_tool_calls, closed_turns, extracted_turn, compact_seq, compact_tokens, reset_seq, reset_tokens,
-    timeline_seq, message_count, token_count, started_at, ended_at, last_activity
+    timeline_seq, message_count, token_count, started_at, ended_at, last_activity, extracted_at
 FROM sessions
 WHERE namespace = :namespace AND session_id = :session_id AND (scope_id = :scope_id OR shared)
 

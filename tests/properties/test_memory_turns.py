@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.turns import TurnState, advance, close, extraction_windows, names_another_turn, settled
+from memory.turns import TurnState, WindowRules, advance, close, extraction_windows, names_another_turn, settled
 
 IDS = st.sampled_from(["a", "b", "c"])
 MESSAGES = st.tuples(
@@ -71,13 +71,15 @@ def test_a_state_that_was_stored_goes_on_as_if_it_had_not_been(
     assert run(steps[pause:], again) == run(steps, TurnState())
 
 
-@given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 10), st.booleans())
-def test_windows_cover_each_turn_once_and_leave_less_than_one_window(
-    extracted: int, more: int, every: int, final: bool
+@given(st.integers(0, 50), st.integers(0, 90), st.integers(1, 10), st.integers(0, 20), st.booleans(), st.booleans())
+def test_windows_cover_each_turn_once_and_leave_what_may_wait(
+    extracted: int, more: int, every: int, room: int, final: bool, rested: bool
 ) -> None:
-    closed = extracted + more
-    windows = extraction_windows(extracted, closed, every, final)
+    closed, latest = extracted + more, every + room
+    windows = extraction_windows(extracted, closed, WindowRules(every, latest), final=final, rested=rested)
     covered = [turn for first, last in windows for turn in range(first, last + 1)]
     assert covered == list(range(extracted + 1, extracted + 1 + len(covered)))
-    assert all(1 <= last - first + 1 <= every for first, last in windows)
-    assert closed - extracted - len(covered) < (1 if final else every)
+    assert all(1 <= last - first + 1 <= latest for first, last in windows)
+    left = more - len(covered)
+    assert left < (1 if final else latest)
+    assert windows or not rested or left < every

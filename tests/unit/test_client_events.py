@@ -44,6 +44,7 @@ def test_every_type_of_the_contract_is_known() -> None:
         "session.started",
         "session.ended",
         "session.reset",
+        "session.flushed",
         "subagent.started",
         "subagent.message",
         "subagent.finished",

@@ -29,6 +29,7 @@ SURFACE = {
     "Receipt",
     "RedisUnavailable",
     "SessionEnded",
+    "SessionFlushed",
     "SessionReset",
     "SessionStarted",
     "SidestreamError",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.turns import Step, TurnState, advance, close, extraction_windows, names_another_turn, settled
+from memory.turns import Step, TurnState, WindowRules, advance, close, extraction_windows, names_another_turn, settled
 
 
 def play(*messages: tuple[str, str | None, tuple[str, ...], str | None]) -> list[tuple[int, tuple[int, ...]]]:
@@ -144,25 +144,35 @@ def test_a_turn_after_a_closed_one_has_the_next_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extracted", "closed", "every", "final", "windows"),
+    ("extracted", "closed", "final", "rested", "windows"),
     [
-        (0, 4, 5, False, []),
-        (0, 5, 5, False, [(1, 5)]),
-        (0, 12, 5, False, [(1, 5), (6, 10)]),
-        (0, 12, 5, True, [(1, 5), (6, 10), (11, 12)]),
-        (10, 12, 5, True, [(11, 12)]),
-        (12, 12, 5, True, []),
-        (0, 0, 5, True, []),
-        (3, 8, 5, False, [(4, 8)]),
-        (0, 3, 1, False, [(1, 1), (2, 2), (3, 3)]),
+        (0, 4, False, True, []),
+        (0, 5, False, True, [(1, 5)]),
+        (0, 5, False, False, []),
+        (0, 7, False, True, [(1, 7)]),
+        (5, 9, False, True, []),
+        (5, 24, False, False, []),
+        (5, 25, False, False, [(6, 25)]),
+        (0, 43, False, False, [(1, 20), (21, 40)]),
+        (0, 46, False, True, [(1, 20), (21, 40)]),
+        (0, 46, True, True, [(1, 20), (21, 40), (41, 46)]),
+        (0, 1, True, False, [(1, 1)]),
+        (0, 0, True, True, []),
+        (7, 7, True, True, []),
     ],
 )
 def test_extraction_windows(
-    extracted: int, closed: int, every: int, final: bool, windows: list[tuple[int, int]]
+    extracted: int, closed: int, final: bool, rested: bool, windows: list[tuple[int, int]]
 ) -> None:
-    assert extraction_windows(extracted, closed, every, final) == windows
+    assert extraction_windows(extracted, closed, WindowRules(5, 20, 30.0), final=final, rested=rested) == windows
 
 
-def test_a_window_holds_at_least_one_turn() -> None:
+@pytest.mark.parametrize("rules", [WindowRules(0, 5), WindowRules(6, 5)])
+def test_a_window_holds_at_least_one_turn_and_no_more_than_the_most(rules: WindowRules) -> None:
     with pytest.raises(ValueError, match="every"):
-        extraction_windows(0, 5, 0, False)
+        extraction_windows(0, 5, rules, final=False, rested=True)
+
+
+def test_a_session_has_rested_when_its_gap_is_over_or_the_clock_was_set_back() -> None:
+    rules = WindowRules(5, 20, 30.0)
+    assert [rules.rested(at, 100.0) for at in (None, 70.0, 70.1, 100.0, 101.0)] == [True, True, False, False, True]

@@ -64,3 +64,23 @@ def test_a_clock_that_was_set_back_keeps_no_turn_open(bench: Bench, tmp_path: Pa
     assert close_idle(bench, tmp_path, fakeredis.FakeRedis()) == [(1,)]
     bench.now += IDLE + 1
     assert close_idle(bench, tmp_path, fakeredis.FakeRedis()) == [(None,)]
+
+
+def test_turns_that_waited_for_their_session_to_rest_get_their_window(bench: Bench, tmp_path: Path) -> None:
+    answered = [event for _ in range(5) for event in (message(), message(role="assistant", content="it will rain"))]
+    bench.apply(*answered)
+    bench.apply(*answered)
+    fixed = bench.jobs("extract")
+    bench.now = NOW + 29
+    close_idle(bench, tmp_path, fakeredis.FakeRedis())
+    assert bench.jobs("extract") == fixed
+    bench.now = NOW + 30
+    close_idle(bench, tmp_path, fakeredis.FakeRedis())
+    assert bench.jobs("extract") == [*fixed, ("turns:1:3-10", "pending")]
+
+
+def test_a_session_of_one_turn_is_extracted_when_it_lies_idle(bench: Bench, tmp_path: Path) -> None:
+    bench.apply(message())
+    bench.now = NOW + IDLE + 1
+    close_idle(bench, tmp_path, fakeredis.FakeRedis())
+    assert bench.jobs("extract") == [("turns:1:1-1", "pending")]

@@ -67,8 +67,7 @@ def test_no_window_is_extracted_while_a_turn_of_it_is_open(bench: Bench) -> None
     bench.apply(message(turn_id="a"), *asides)
     assert bench.rows("SELECT closed_turns, extracted_turn FROM sessions") == [(5, 0)]
     bench.apply(message(**ANSWER, turn_id="a"))
-    windows = ("turns:1:1-2", "turns:1:3-4", "turns:1:5-6")
-    assert bench.jobs("extract") == [(window, "deferred") for window in windows]
+    assert bench.jobs("extract") == [("turns:1:1-6", "pending")]
 
 
 def test_a_call_in_a_field_of_its_own_holds_the_turn_open(bench: Bench) -> None:
@@ -166,12 +165,12 @@ def test_an_event_keeps_its_own_time_and_the_session_the_clocks(bench: Bench) ->
     assert bench.rows("SELECT last_activity FROM sessions") == [(NOW,)]
 
 
-def test_windows_of_closed_turns_are_deferred_and_the_end_takes_the_rest(bench: Bench) -> None:
+def test_windows_of_closed_turns_are_owed_and_the_end_takes_the_rest(bench: Bench) -> None:
     turns = [event for _ in range(3) for event in (message(), message(**ANSWER))]
     bench.apply(*turns)
-    assert bench.jobs("extract") == [("turns:1:1-2", "deferred")]
+    assert bench.jobs("extract") == [("turns:1:1-2", "pending")]
     bench.apply(message(), {"type": "session.ended", "session_id": "s1"})
-    assert bench.jobs("extract")[1:] == [("turns:1:3-4", "deferred")]
+    assert bench.jobs("extract")[1:] == [("turns:1:3-4", "pending")]
     assert bench.rows("SELECT open_turn, closed_turns, ended_at FROM sessions") == [(None, 4, NOW)]
 
 
@@ -207,19 +206,41 @@ def test_a_session_that_ends_owes_an_entry_of_the_timeline_once(bench: Bench) ->
     assert bench.jobs("timeline") == [("session:1:2", "pending")]
 
 
+def test_a_session_has_a_window_at_most_every_gap_unless_it_grows_too_long(bench: Bench) -> None:
+    turns = [event for _ in range(2) for event in (message(), message(**ANSWER))]
+    bench.apply(*turns)
+    bench.now += 29
+    bench.apply(*turns)
+    assert bench.jobs("extract") == [("turns:1:1-2", "pending")]
+    bench.now += 1
+    bench.apply(message(), message(**ANSWER))
+    assert bench.jobs("extract")[1:] == [("turns:1:3-5", "pending")]
+    bench.apply(*turns * 10)
+    assert bench.jobs("extract")[2:] == [("turns:1:6-25", "pending")]
+
+
+def test_a_flush_gives_closed_turns_to_extraction_and_leaves_the_open_one(bench: Bench) -> None:
+    flush = {"type": "session.flushed", "session_id": "s1"}
+    bench.apply(message(), message(**ANSWER), message(), flush)
+    assert bench.jobs("extract") == [("turns:1:1-1", "pending")]
+    assert bench.rows("SELECT open_turn, ended_at FROM sessions") == [(2, None)]
+    bench.apply(flush)
+    assert len(bench.jobs("extract")) == 1
+
+
 def test_a_reset_starts_the_window_anew(bench: Bench) -> None:
     bench.apply(message(), {"type": "session.reset", "session_id": "s1"}, message(**ANSWER))
     assert bench.rows("SELECT reset_seq, last_seq FROM sessions") == [(1, 2)]
 
 
-def test_memory_events_wait_for_their_handlers(bench: Bench) -> None:
+def test_memory_events_are_owed_to_their_handlers(bench: Bench) -> None:
     bench.apply(
         {"type": "memory.remember", "id": "r", "session_id": "s1", "content": "tea, not coffee"},
         {"type": "memory.forget", "id": "f", "session_id": "s1", "key": "drink"},
         {"type": "memory.used", "id": "u", "session_id": "s1", "memory_ids": '["m1"]'},
     )
-    assert bench.jobs("remember") == [("event:7:default:r", "deferred")]
-    assert bench.jobs("forget") == [("event:7:default:f", "deferred")]
+    assert bench.jobs("remember") == [("event:7:default:r", "pending")]
+    assert bench.jobs("forget") == [("event:7:default:f", "pending")]
     assert bench.jobs("feedback") == [("event:7:default:u", "pending")]
 
 
