@@ -129,5 +129,5 @@ def _params(row: SessionRow) -> dict[str, Any]:
 
 def _session(row: Row) -> SessionRow:
     row["shared"] = bool(row["shared"])
-    row["open_tool_calls"] = tuple(json.loads(row["open_tool_calls"]))
+    row["open_tool_calls"] = () if row["open_tool_calls"] == "[]" else tuple(json.loads(row["open_tool_calls"]))
     return SessionRow(**row)

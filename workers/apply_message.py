@@ -3,7 +3,6 @@
 import json
 
 from memory.turns import advance, names_another_turn
-from store import counters
 from store.messages import NEEDS_NONE, OWED, MessageRow
 from store.sessions import SessionRow
 from workers.apply_turn import turn_closed
@@ -78,4 +77,4 @@ def _ask_for_compaction(batch: Batch, session: SessionRow) -> None:
     session.compact_tokens = session.token_count
     payload = {"session_pk": session.id, "boundary": session.compact_seq}
     batch.owe(COMPACT, f"session:{session.id}:{session.compact_seq}", session.namespace, payload)
-    counters.bump(batch.db, "compaction_l3_triggered")
+    batch.compactions += 1

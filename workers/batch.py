@@ -36,7 +36,8 @@ class IngestRules:
 
 @dataclass(slots=True)
 class Batch:
-    """Rows to be written, with what the event handlers need to make them. `embeddings`: how many messages owe one."""
+    """Rows to be written, with what the event handlers need to make them. `embeddings`: how many messages owe one;
+    `compactions`: how many were asked for."""
 
     db: Database
     rules: IngestRules
@@ -49,6 +50,7 @@ class Batch:
     jobs: list[JobRow] = field(default_factory=list)
     dead: list[Refused] = field(default_factory=list)
     embeddings: int = 0
+    compactions: int = 0
     duplicates: int = 0
     erased: int = 0
     owed: Counter[str] = field(default_factory=Counter)
@@ -93,6 +95,8 @@ class Batch:
         self.book.save()
         for letter in self.dead:
             dead_letters.bury(db, "event", letter.entry_id, letter.namespace, letter.reason, letter.body, self.now)
+        if self.compactions:
+            counters.bump(db, "compaction_l3_triggered", self.compactions)
         for name, count in (
             ("stored", len(self.events)),
             ("dead", len(self.dead)),
