@@ -119,7 +119,9 @@ class Settings(UpkeepSettings, BaseSettings):
     )
     chat_model: str | None = Field(None, description="Model that answers in the chat.")
     chat_window: int = Field(32_768, ge=512, description="The chat model's context window, in tokens.")
-    summary_model: str | None = Field(None, description="Model that writes summaries; default the chat model.")
+    summary_model: str | None = Field(
+        None, description="Model that writes summaries, checkpoints and the timeline; default the chat model."
+    )
     siliconflow_api_key: SecretStr | None = Field(None, description="SiliconFlow key; makes it the default service.")
     openai_api_key: SecretStr | None = Field(None, description="OpenAI key.")
     rerank_base_url: str | None = Field(None, description="Base URL of an endpoint that serves /rerank.")

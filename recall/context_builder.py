@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 
 from memory.budget import Budget
 from memory.compaction.parts import ActiveCheckpoint
-from memory.compaction.parts import Parts as SummaryParts
 from memory.context import Recall, assemble, recall_wanted
 from memory.ranking import Key
 from memory.tokens import Corrector
 from memory.types import Degraded, Hit, Scope, StoredMessage, Summary
+from recall.checkpoint import read_checkpoint
 from recall.facts import RELEVANT_FROM, FactQuery, context_facts
 from recall.options import RecallOptions
 from recall.results import ContextResult, Lag
 from recall.search import Query, search_store, search_tail
 from recall.window import not_stored, window
-from store import checkpoints, messages, sessions, summaries
+from store import messages, sessions, summaries
 from store.db import Database
 from store.fact_reading import FactFilter
 from store.health import lag as store_lag
@@ -66,8 +66,8 @@ def read_parts(
     """The parts as SQLite has them, with what is `pending`, for a model's window of so many tokens. Call it within one
     snapshot."""
     session = sessions.get(db, scope)
-    reuse, checkpoint = read_checkpoint(db, scope, session, options, model_window or options.chat_window)
-    after = checkpoint.boundary_seq if checkpoint else 0
+    reused = read_checkpoint(db, scope, session, options.compaction, model_window or options.chat_window)
+    after = reused.checkpoint.boundary_seq if reused.checkpoint else 0
     stored = messages.window(db, scope, options.window_messages, min_seq=after, session=session) if session else []
     fresh = not_stored(db, scope, pending)
     shown = window(stored, fresh, options.window_messages)
@@ -88,13 +88,13 @@ def read_parts(
     owed = store_lag(db, scope, now)
     return Parts(
         window=shown,
-        checkpoint=checkpoint,
-        reuse=reuse,
+        checkpoint=reused.checkpoint,
+        reuse=reused.due,
         summaries=recent if rule.summaries else [],
         hits=hits,
         facts=facts,
         reason=rule.reason,
-        degraded=degraded,
+        degraded=[*reused.degraded, *degraded],
         lag=Lag(owed=owed.owed, oldest=owed.oldest),
     )
 
@@ -107,21 +107,6 @@ def _facts(
     wanted = FactQuery(query.text, options.fact_limit, query.vector, which, RELEVANT_FROM)
     # What cannot be searched by meaning is noted by the search for messages already.
     return context_facts(db, replace(scope, session_id=None), wanted, options.weights, now)[0]
-
-
-def read_checkpoint(
-    db: Database, scope: Scope, session: SessionRow | None, options: RecallOptions, model_window: int
-) -> tuple[bool, ActiveCheckpoint | None]:
-    """Whether the session is so long that a checkpoint is to stand in for older messages, and the one that does."""
-    if session is None:
-        return False, None
-    tokens, count = session.token_count - session.reset_tokens, session.last_seq - session.reset_seq
-    if not options.compaction.reuse(tokens, count, model_window):
-        return False, None
-    found = checkpoints.active(db, scope)
-    if found is None:
-        return True, None
-    return True, ActiveCheckpoint(found.id, found.boundary_seq, SummaryParts.model_validate_json(found.summary))
 
 
 def parts_without_store(query: Query, pending: Sequence[StoredMessage], options: RecallOptions, now: float) -> Parts:

@@ -146,7 +146,7 @@ class Reader:
             degraded=[*_notes(tail), *degraded, *parts.degraded],
             lag=replace(parts.lag, unread=tail.unread),
         )
-        self.troubles.seen(parts.degraded, _asked(vector))
+        self.troubles.seen(parts.degraded, (*_asked(vector), *(["checkpoint"] if parts.reuse else [])))
         budget = plan(model_window or self.options.chat_window, self.options.shares, tokens=tokens)
         result = build(parts, runtime=runtime, budget=budget, options=self.options, corrector=corrector)
         self._tally.add(levels(result.context, reuse=parts.reuse))

@@ -33,13 +33,11 @@ class Checkpoint:
 class Compacting:
     """What a compaction works with: the active checkpoint, if there is one, and the messages after it.
 
-    `last_seq` is the session's newest message; `start` the seq after which its window begins without a checkpoint.
+    `boundary_seq` is how far is to be compacted.
     """
 
-    scope_id: int
     namespace: str
-    start: int
-    last_seq: int
+    boundary_seq: int
     base: Checkpoint | None
     tail: tuple[StoredMessage, ...]
 
@@ -56,16 +54,17 @@ def active(db: Database, scope: Scope) -> Checkpoint | None:
 
 
 def material(db: Database, session_pk: int, boundary_seq: int, limit: int) -> Compacting | None:
-    """What is to be compacted up to `boundary_seq`, at most `limit` messages; None where the session is gone. For the
-    workers; call it within one snapshot."""
+    """What is to be compacted up to `boundary_seq`, or as far as was asked for since, at most `limit` messages; None
+    where the session is gone. For the workers; call it within one snapshot."""
     row = db.one("checkpoints_session", session_pk=session_pk)
     if row is None:
         return None
     found = db.one("checkpoints_active_of_session", session_pk=session_pk)
     base = None if found is None else Checkpoint(**found)
     after = base.boundary_seq if base else row["reset_seq"]
-    tail = after_seq(db, session_pk, after, boundary_seq, limit)
-    return Compacting(row["scope_id"], row["namespace"], row["reset_seq"], row["last_seq"], base, tuple(tail))
+    furthest = max(boundary_seq, row["compact_seq"])
+    tail = after_seq(db, session_pk, after, furthest, limit)
+    return Compacting(row["namespace"], furthest, base, tuple(tail))
 
 
 def begin(db: Database, session_pk: int, boundary_seq: int, token: str, now: float, lease: float) -> int | None:

@@ -124,7 +124,7 @@ class CompactHandler:
         return None
 
     async def work(self, claimed: Sequence[Job]) -> list[Outcome[Compaction | None]]:
-        """A compaction for each session; of several jobs of one session the furthest does the work of all.
+        """A compaction for each session, as far as it was asked for by now: one job does the work of those after it.
 
         Raises:
             LlmError: the model did not answer; for all, since it is one service.
@@ -186,6 +186,9 @@ class CompactHandler:
         begun = checkpoints.begin(
             self._db, session_pk, tail[-1].seq, job.lease_token, self._clock(), self._options.lease
         )
+        if begun is None and wanted < found.boundary_seq:
+            # The job that was written last waits for the other worker; the others have nothing to add to it.
+            return Done(job, None)
         if begun is None:
             return Failed(job, "another worker is compacting these messages", "passing", _HELD)
         try:
@@ -197,7 +200,7 @@ class CompactHandler:
         except LlmError as error:
             self._failed(begun, job, f"{type(error).__name__}: {error}")
             raise
-        rest = wanted if step.more else tail[-1].seq
+        rest = found.boundary_seq if step.more else tail[-1].seq
         return Done(job, Compaction(session_pk, begun, found, tail, parts, method, rest))
 
     async def _summary(self, job: Job, found: Compacting, tail: Sequence[StoredMessage]) -> tuple[Parts, str]:

@@ -13,7 +13,7 @@ WHERE s.id = :session_pk AND c.active AND c.status = 'success' AND c.summary IS 
 
 -- name: checkpoints_session
 -- What a compaction needs of its session.
-SELECT scope_id, namespace, reset_seq, last_seq FROM sessions WHERE id = :session_pk
+SELECT namespace, reset_seq, compact_seq FROM sessions WHERE id = :session_pk
 
 -- name: checkpoints_begin
 -- One row a boundary. A pending one is taken over when its lease or that of its job has lapsed; a failed one is tried again.

@@ -155,14 +155,25 @@ def check_prompt(chat: Chat, reply: Reply) -> None:
     assert not any(len(message["content"]) > 4_000 for message in chat.model.seen[1:])
 
 
+def boundary(chat: Chat) -> int:
+    """The last message that the active checkpoint stands for."""
+    found = checkpoints.active(chat.bench.db, SCOPE)
+    return found.boundary_seq if found else 0
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1_200)
 async def test_two_thousand_turns(chat: Chat) -> None:
     rng = random.Random(7)
     for number in range(1, 2_000):
         text = "By the way, I'm allergic to hazelnuts." if number == 10 else small_talk(number, rng)
-        check_prompt(chat, await chat.say(text))
+        before = boundary(chat)
+        reply = await chat.say(text)
+        check_prompt(chat, reply)
         assert chat.model.calls == number
+        # The window began where the checkpoint ended: nothing stood in neither.
+        shown = reply.statistics["kept"]["window"] + reply.statistics["dropped"]["window"]
+        assert shown == 2 * number - 1 - before
         if number == 60:
             found = checkpoints.active(chat.bench.db, SCOPE)
             assert found is not None and "hazelnuts" in found.summary

@@ -60,10 +60,20 @@ class Session:
         token, now = f"token-{next(self._ids)}", self.bench.now
         return jobs.claim(self.db, "compact", limit=limit, lease=10.0, now=now, token=token)
 
+    def teller(self) -> TimelineHandler:
+        """The timeline's handler as a task makes it."""
+        return TimelineHandler(self.db, clock=lambda: self.bench.now)
+
+    def ended(self) -> list[Job]:
+        """The session ends; the job that is owed for its timeline, as a task claims it."""
+        self.bench.apply({"type": "session.ended", "session_id": "s1", "id": f"end-{next(self._ids)}"})
+        token, now = f"token-{next(self._ids)}", self.bench.now
+        return jobs.claim(self.db, "timeline", limit=1, lease=10.0, now=now, token=token)
+
     def drain(self) -> Drained:
         """Compacts what is due, then writes the timeline."""
         done = asyncio.run(self._drain(self.handler()))
-        asyncio.run(self._drain(TimelineHandler(self.db, clock=lambda: self.bench.now)))
+        asyncio.run(self._drain(self.teller()))
         return done
 
     @property

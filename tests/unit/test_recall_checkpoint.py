@@ -85,6 +85,17 @@ async def test_nobody_elses_is_shown(tmp_path: Path) -> None:
         assert context.messages == []
 
 
+async def test_one_that_cannot_be_read_is_a_note_and_the_messages_stand_for_themselves(tmp_path: Path) -> None:
+    async with memory(tmp_path, embed=False, chat_window=1_000, compaction=RULES) as known:
+        await chat(known, 6)
+        compacted(known, 4, "fly on 12 May")
+        grown(known, 900)
+        known.db.script("broken", "UPDATE session_checkpoints SET summary = '{}'")
+        context = await known.reader.build_context(ANN, "?")
+        assert spoken(context) == ["m1", "m2", "m3", "m4", "m5", "m6"]
+        assert [note.part for note in context.degraded if note.part == "checkpoint"] == ["checkpoint"]
+
+
 async def test_the_levels_are_counted_beside_the_reply(tmp_path: Path) -> None:
     async with memory(tmp_path, embed=False, chat_window=1_000, compaction=RULES) as known:
         await chat(known, 2)

@@ -10,12 +10,11 @@ import pytest
 from llm.errors import Unreachable
 from llm.ports import ChatMessage
 from memory.compaction.parts import Parts, no_parts
-from store import checkpoints, jobs, timeline
+from store import checkpoints, jobs
 from store.errors import LeaseLost
-from tests.unit.compaction_support import ANN, OPTIONS, Session
+from tests.unit.compaction_support import OPTIONS, Session
 from tests.unit.scripted_model import Scripted
-from tests.unit.workers_support import message
-from workers.outcomes import Done
+from workers.outcomes import Done, Failed
 
 GOOD = json.dumps({**no_parts(), "decisions": ["fly on 12 May"]})
 
@@ -65,7 +64,9 @@ def test_the_next_one_builds_on_it_and_its_tail(session: Session) -> None:
 def test_the_model_is_shown_the_tail_alone(tmp_path: Path) -> None:
     model = Scripted(GOOD)
     session = Session(tmp_path, model)
-    session.chat(18)
+    session.chat(12)
+    session.drain()
+    session.chat(6)
     session.drain()
     first, second = (asked[1]["content"] for asked in model.asked)
     assert "m1\n" in first and "m6" in first and "m7" not in first
@@ -191,10 +192,11 @@ def test_one_that_is_under_way_is_left_to_its_worker(session: Session) -> None:
 
 
 def test_the_later_of_two_stays_active_whichever_comes_last(session: Session) -> None:
-    session.chat(18)
     handler = session.handler()
-    first, second = session.claim(), session.claim()
-    late, early = asyncio.run(handler.work(first)), asyncio.run(handler.work(second))
+    session.chat(12)
+    late = asyncio.run(handler.work(session.claim()))
+    session.chat(6)
+    early = asyncio.run(handler.work(session.claim()))
     for outcomes in (early, late):
         with session.db.atomic():
             handler.write([o for o in outcomes if isinstance(o, Done)])
@@ -204,6 +206,30 @@ def test_the_later_of_two_stays_active_whichever_comes_last(session: Session) ->
         (6, "failed", "a later checkpoint is active"),
         (12, "success", None),
     ]
+
+
+def test_one_call_of_the_model_does_for_all_that_was_asked_for(tmp_path: Path) -> None:
+    model = Scripted(GOOD)
+    session = Session(tmp_path, model)
+    session.chat(60)
+    assert len(session.rows("SELECT 1 FROM jobs WHERE kind = 'compact'")) == 9
+    assert session.drain().done == 9
+    found = session.active
+    assert len(model.asked) == 1 and found is not None and found.boundary_seq == 54
+
+
+def test_of_two_workers_the_last_job_waits_for_the_other(session: Session) -> None:
+    session.chat(24)
+    handler = session.handler()
+    busy = session.claim()
+    outcomes = asyncio.run(handler.work(busy))
+    [between], [last] = asyncio.run(handler.work(session.claim())), asyncio.run(handler.work(session.claim()))
+    assert isinstance(between, Done) and between.result is None
+    assert isinstance(last, Failed) and last.passing
+    with session.db.atomic():
+        handler.write([o for o in outcomes if isinstance(o, Done)])
+    found = session.active
+    assert found is not None and found.boundary_seq == 18
 
 
 def test_a_long_backlog_is_taken_in_by_steps(tmp_path: Path) -> None:
@@ -243,43 +269,6 @@ def test_few_old_checkpoints_are_kept(session: Session) -> None:
         session.drain()
     rows = session.rows("SELECT active, count(*) FROM session_checkpoints GROUP BY active ORDER BY active")
     assert rows == [(0, 3), (1, 1)]
-
-
-def test_each_compaction_and_the_end_leave_an_entry_in_the_timeline(session: Session) -> None:
-    session.say("The heron of Hven nests at pier four.", "Lovely.")
-    session.chat(10)
-    session.drain()
-    session.bench.apply({"type": "session.ended", "session_id": "s1", "id": "end"})
-    session.drain()
-    session.bench.apply({"type": "session.ended", "session_id": "s1", "id": "again"})
-    session.drain()
-    entries = timeline.newest(session.db, ANN, level=None, start=0.0, end=1e12, limit=9)[::-1]
-    assert [(e.seq_first, e.seq_last) for e in entries] == [(1, 6), (7, 12)]
-    assert "heron of Hven" in entries[0].content and "m7" in entries[1].content
-
-
-def test_a_turn_is_told_by_its_summary(session: Session) -> None:
-    session.chat(12)
-    session.rows(
-        "INSERT INTO short_term_memories (session_pk, scope_id, turn_first, turn_last, content, source_count,"
-        " confidence, method, occurred_at, created_at) VALUES (1, 1, 2, 2, 'Ana bought a boat', 2, 1, 'rules', 0, 0)"
-    )
-    session.drain()
-    (entry,) = timeline.newest(session.db, ANN, level="session", start=0.0, end=1e12, limit=9)
-    assert entry.content.splitlines()[1] == "Ana bought a boat"
-
-
-def test_a_turn_that_goes_on_beyond_the_boundary_is_told_when_it_is_over(session: Session) -> None:
-    session.chat(5)
-    for number in range(9):
-        session.bench.apply(message(content=f"more {number}", role="user"))
-    session.drain()
-    (first,) = timeline.newest(session.db, ANN, level="session", start=0.0, end=1e12, limit=9)
-    assert (first.seq_first, first.seq_last) == (1, 4)
-    session.bench.apply(message(content="answered", role="assistant"), {"type": "session.ended", "session_id": "s1"})
-    session.drain()
-    second, _ = timeline.newest(session.db, ANN, level="session", start=0.0, end=1e12, limit=9)
-    assert (second.seq_first, second.seq_last) == (5, 15)
 
 
 def test_what_a_dead_worker_had_begun_and_another_overtook_is_given_up(session: Session) -> None:
