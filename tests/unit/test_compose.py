@@ -120,7 +120,9 @@ def test_the_environment_names_settings_only() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_every_setting_that_chooses_a_model_reaches_every_process(name: str) -> None:
     chooses = [
-        s for s in Settings.model_fields if re.match(r"(chat|embed)_(provider|base_url|api_key|model|dim|win)", s)
+        s
+        for s in Settings.model_fields
+        if re.match(r"(chat|embed|rerank)_(provider|base_url|api_key|model|dim|win)", s)
     ]
     chooses += [s for s in Settings.model_fields if s.endswith("_api_key") and s != "api_key"]
     chooses += ["summary_model", "extract_model"]
