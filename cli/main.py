@@ -13,6 +13,7 @@ from cli.commands.facts import facts_command
 from cli.commands.hold import hold
 from cli.commands.importing import import_chats
 from cli.commands.maintain import maintain
+from cli.commands.reextract import reextract
 from cli.commands.safety import backup, doctor, list_backups, restore
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
@@ -57,7 +58,7 @@ def main() -> None:
 
 
 _TALKING = (up, run, chat, import_chats, evaluate)
-_TENDING = (status, facts_command, dead, maintain, archive_command, hold)
+_TENDING = (status, facts_command, reextract, dead, maintain, archive_command, hold)
 _SAFETY = (erase_command, doctor, backup, list_backups, restore)
 _SERVING = (serve, worker, beat, redis, migrate)
 for _command in (*_TALKING, *_TENDING, *_SAFETY, *_SERVING):

@@ -10,7 +10,7 @@ from llm.errors import BadReply
 from llm.ports import ChatModel
 from memory.answers import BadAnswer
 from memory.facts.extraction import ExtractionRules, extraction_messages, parse_extraction
-from memory.facts.model import Draft, Fact, Origin, SaidBy
+from memory.facts.model import TYPES, Draft, Fact, Origin, SaidBy
 from memory.facts.reading import VERSION, Said, read
 from memory.terms import query_terms
 from memory.types import Scope, StoredMessage
@@ -61,6 +61,12 @@ def extractor_prompt(settings: Settings) -> str:
     return load_prompt(PROMPT, folder)
 
 
+def extract_rules(settings: Settings) -> ExtractRules:
+    """The rules that the settings ask for."""
+    answers = ExtractionRules(settings.extract_max_facts, (*TYPES, *settings.fact_types), settings.extract_tools)
+    return ExtractRules(settings.fact_min_confidence, settings.fact_max_chars, answers)
+
+
 class ExtractHandler:
     """Jobs with a payload of `session_pk`, `turn_first` and `turn_last`. Result None: the messages are gone."""
 
@@ -76,8 +82,10 @@ class ExtractHandler:
         rules: ExtractRules,
         *,
         clock: Callable[[], float],
+        afresh: bool = False,
     ) -> None:
-        """`template` is the prompt of a model; its digest tells versions of it apart."""
+        """`template` is the prompt of a model; its digest tells versions of it apart. `afresh` tells it of no fact that
+        stands."""
         self.limit = _BY_RULES if model is None else _BY_MODEL
         self.embeds = 0
         self._db = db
@@ -85,6 +93,7 @@ class ExtractHandler:
         self._template = template
         self._rules = rules
         self._clock = clock
+        self._afresh = afresh
         self._version = VERSION if model is None else f"llm:{model.name}/{memory_id(template)[1:9]}"
 
     def ready(self) -> str | None:
@@ -157,9 +166,11 @@ class ExtractHandler:
     async def _drafts(self, session: SessionRow, said: Sequence[Said]) -> list[Draft]:
         if self._model is None:
             people = [message for message in said if message.said_by in ("user", "person")]
+            if self._afresh:
+                return read(people)
             recent = facts.last_of_session(self._db, session.scope_id, session.id, _RECENT)
             return read(people, recent, facts.newest(self._db, session.scope_id, _RECENT))
-        known = self._nearby(session, said)
+        known = [] if self._afresh else self._nearby(session, said)
         rules = self._rules.answers
 
         def parse(answer: str) -> list[Draft]:

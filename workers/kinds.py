@@ -17,14 +17,31 @@ REMEMBER: Final = "remember"
 FORGET: Final = "forget"
 FEEDBACK: Final = "feedback"
 ADJUST: Final = "adjust"
+REEXTRACT: Final = "reextract"
+SWITCH: Final = "switch_generation"
 
 QUEUES: Final = (INGEST, EMBED, SUMMARISE, EXTRACT, COMPACT, MAINTAIN)
 """Celery queues, each scaled apart. Their keys in Redis carry the prefix of the settings."""
 
-HANDLED: Final = (EMBED, REEMBED, SUMMARISE, EXTRACT, COMPACT, TIMELINE, REMEMBER, FORGET, FEEDBACK, ADJUST)
+HANDLED: Final = (
+    EMBED,
+    REEMBED,
+    SUMMARISE,
+    EXTRACT,
+    COMPACT,
+    TIMELINE,
+    REMEMBER,
+    FORGET,
+    FEEDBACK,
+    ADJUST,
+    REEXTRACT,
+    SWITCH,
+)
 """Kinds of job that have a handler. The others are written as deferred."""
 
 _QUEUE_OF: Final = {
+    REEXTRACT: EXTRACT,
+    SWITCH: EXTRACT,
     REEMBED: EMBED,
     REMEMBER: EXTRACT,
     FORGET: EXTRACT,

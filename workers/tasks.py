@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from config.logging import get_logger
-from memory.facts.extraction import ExtractionRules
-from memory.facts.model import TYPES
 from memory.turns import WindowRules
 from recall.policy import weight_policy
 from store import read_counts
@@ -14,14 +12,29 @@ from workers.celery_app import WorkerApp, task_name
 from workers.compact import CompactHandler, compact_options
 from workers.drain import Drain, Drained, DrainRules, Handler
 from workers.embed import EmbedHandler
-from workers.extract import ExtractHandler, ExtractRules, extractor_prompt
+from workers.extract import ExtractHandler, extract_rules, extractor_prompt
 from workers.feedback import FeedbackHandler
 from workers.idle import close_idle
-from workers.kinds import ADJUST, COMPACT, EMBED, EXTRACT, FEEDBACK, FORGET, REEMBED, REMEMBER, SUMMARISE, TIMELINE
+from workers.kinds import (
+    ADJUST,
+    COMPACT,
+    EMBED,
+    EXTRACT,
+    FEEDBACK,
+    FORGET,
+    REEMBED,
+    REEXTRACT,
+    REMEMBER,
+    SUMMARISE,
+    SWITCH,
+    TIMELINE,
+)
 from workers.liveness import Liveness
 from workers.nightly import run_due
 from workers.process import Process
+from workers.readers import Readers
 from workers.reembed import ReembedHandler, begin, forget_retired
+from workers.reextract import ReextractHandler, SwitchHandler
 from workers.remember import IN_ORDER, ForgetHandler, RememberHandler
 from workers.retry import RetryRules
 from workers.stream import stored_until
@@ -95,12 +108,11 @@ def summarise(process: Process) -> None:
 def extract(process: Process) -> None:
     """Extracts facts from the windows that are due; what it stored is then embedded."""
     settings = process.settings
-    answers = ExtractionRules(settings.extract_max_facts, (*TYPES, *settings.fact_types), settings.extract_tools)
     handler = ExtractHandler(
         process.db,
         process.extractor,
         extractor_prompt(settings),
-        ExtractRules(settings.fact_min_confidence, settings.fact_max_chars, answers),
+        extract_rules(settings),
         clock=process.clock,
     )
     _drain(process, handler, in_order=(EXTRACT,))
@@ -122,6 +134,23 @@ def forget(process: Process) -> None:
     """Archives or destroys what was told to be forgotten."""
     if _drain(process, ForgetHandler(process.db, clock=process.clock), in_order=IN_ORDER).done:
         process.nudger.nudge(REMEMBER)
+
+
+def reextract(process: Process) -> None:
+    """Reads sessions again for generations of facts."""
+    readers = Readers(process.db, process.settings, clock=process.clock)
+    try:
+        _drain(process, ReextractHandler(process.db, readers, clock=process.clock))
+    finally:
+        process.run(readers.aclose())
+
+
+def switch_generation(process: Process) -> None:
+    """Puts generations of facts in the place of what stood; what came is then embedded."""
+    handler = SwitchHandler(process.db, clock=process.clock)
+    _drain(process, handler)
+    if handler.embeds:
+        process.nudger.nudge(EMBED)
 
 
 def feedback(process: Process) -> None:
@@ -219,6 +248,8 @@ _TASKS: dict[str, Callable[..., None]] = {
     FORGET: forget,
     FEEDBACK: feedback,
     ADJUST: adjust,
+    REEXTRACT: reextract,
+    SWITCH: switch_generation,
     "keep_facts": keep_facts,
     COMPACT: compact,
     TIMELINE: timeline,

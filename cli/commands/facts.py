@@ -191,7 +191,7 @@ def release(memory_ids: Sequence[str], user: str, namespace: str, actor: str | N
     def change(opened: _Open, known: KnownFact, told: dict[str, Any]) -> bool:
         fact_changes.release(opened.db, known.fact, **told)
         now = told["now"]
-        jobs.owe(opened.db, "embed", f"fact:{known.fact.id}", namespace, due_at=now, now=now)
+        jobs.owe(opened.db, "embed", f"fact:{known.fact.id}:{known.fact.version}", namespace, due_at=now, now=now)
         return True
 
     _each(memory_ids, user, namespace, actor, reason, "released", change)

@@ -1,6 +1,7 @@
 """`sidestream facts`: what it shows, what it changes, and what it refuses."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import main
+from memory.facts.model import Draft
 from memory.weights import WeightPolicy, present_weight
-from store import fact_reading, facts
+from store import fact_reading, facts, generations, jobs
 from store.db import Database
 from tests.unit.facts_support import ANN, BOB, fact
 from tests.unit.store_support import NOW, opened, say
@@ -116,3 +118,47 @@ def test_a_hard_forget_leaves_no_words(db: Database) -> None:
 def test_what_cannot_be_is_said(db: Database, arguments: tuple[str, ...], code: int, said: str) -> None:
     assert said in run(*arguments, code=code).output
     assert fact_reading.one(db, BOB, "b1") is not None
+
+
+def reextract(*arguments: str, code: int = 0) -> Result:
+    ended = CliRunner().invoke(main, ["reextract", *arguments])
+    assert ended.exit_code == code, ended.output
+    return ended
+
+
+def test_sessions_are_given_to_be_read_again_and_the_difference_is_shown(db: Database) -> None:
+    assert "generation 1: 1 sessions are to be read by rules" in reextract("start", "--user", "ann").output
+    (job,) = jobs.claim(db, "reextract", limit=5, lease=10, now=time.time() + 1, token="t")
+    assert job.payload == {"generation": 1, "session_pk": generations.get(db, 1).sessions[0]}
+    assert "building: 1 sessions of ann, 1 left, by rules" in reextract("list").output
+    assert "generation 1 is building; it must be ready" in reextract("switch", "1", code=1).output
+    with db.atomic():
+        drafts = [Draft("Oslo is where Ann lives"), Draft("Ann lives in Oslo")]
+        generations.put(db, 1, generations.get(db, 1).sessions[0], "rules/2", drafts)
+        generations.one_done(db, 1, "building", time.time())
+    shown = reextract("show", "1").output.splitlines()
+    assert shown[1:] == [
+        "- Do as I say",
+        "+ Oslo is where Ann lives",
+        "= Ann lives in Oslo",
+        "1 go, 1 come, 1 are the same",
+    ]
+    assert json.loads(reextract("show", "1", "--json").output)["gone"][0]["memory_id"] == "held"
+    assert "is being switched to" in reextract("switch", "1").output
+    assert len(jobs.claim(db, "switch_generation", limit=5, lease=10, now=time.time() + 1, token="t")) == 1
+    assert "generation 1 is switching; it must be building or ready" in reextract("drop", "1", code=1).output
+    assert "generation 1 is switching; there is no difference" in reextract("show", "1", code=1).output
+
+
+def test_a_generation_is_dropped_and_facts_stay(db: Database) -> None:
+    reextract("start", "--user", "ann", "--session", "s1", "--model", "other")
+    assert reextract("drop", "1").output == "generation 1: dropped\n"
+    assert "no session s7" in reextract("start", "--user", "ann", "--session", "s7", code=1).output
+    assert "no generation 9" in reextract("show", "9", code=1).output
+    assert status(db, "new") == "active"
+
+
+def test_rules_take_no_prompt(db: Database, tmp_path: Path) -> None:
+    (tmp_path / "p.md").write_text("Find facts.")
+    ended = reextract("start", "--user", "ann", "--prompt", str(tmp_path / "p.md"), code=2)
+    assert "rules have no prompt" in ended.output
