@@ -81,9 +81,9 @@ def find(db: Database, scope: Scope, asked: Asked, tail: Sequence[StoredMessage]
     keys = [key for key in dict.fromkeys([*lexical, *near.keys, *timed]) if key not in barred]
     rows = features.of_keys(db, narrowed.scope_id, keys)
     size = features.scope_size(db, narrowed.scope_id)
-    meaning = (
-        of_pool(db, near.space, asked.vector, rows, asked.by, size.messages) if near.space and asked.vector else None
-    )
+    meaning = None
+    if near.space and asked.vector:
+        meaning = of_pool(db, near.space, asked.vector, rows, asked.by, size.messages, narrowed.scope_id)
     fresh = _pending(asked, tail, held.terms)
     sessions = features.session_sizes(db, sorted({r.session_pk for r in rows if r.session_pk is not None}))
     counts = np.array([len(found) for found in held.keys], dtype=np.float64)

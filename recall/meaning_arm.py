@@ -61,15 +61,15 @@ def nearest(db: Database, scope: Scope, chosen: Selection, query: QuerySpace, li
 
 
 def of_pool(
-    db: Database, space: Space, query: QuerySpace, rows: Sequence[Features], by: Weights, total: int
+    db: Database, space: Space, query: QuerySpace, rows: Sequence[Features], by: Weights, total: int, scope_id: int
 ) -> Numbers:
-    """How near each candidate is together with its neighbours; NaN for those without a vector.
+    """How near each candidate is together with its neighbours; NaN for those without a vector. All are of one scope.
 
     What is common to all is the mean of the pool where that is most of the scope (`total` messages) and large enough,
     else the space's.
     """
     beside = {key for row in rows for key in (row.key, row.before, row.after) if key is not None}
-    lines, matrix = vector_rows.matrix(db, space, beside)
+    lines, matrix = vector_rows.matrix(db, space, sorted(beside), scope_id)
     own, before, after = (
         np.array([NOWHERE if key is None else lines.get(key, NOWHERE) for key in column], dtype=np.int64)
         for column in ([r.key for r in rows], [r.before for r in rows], [r.after for r in rows])

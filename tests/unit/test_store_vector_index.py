@@ -97,3 +97,18 @@ def test_equal_vectors_do_not_make_a_search_larger() -> None:
 def test_its_size_is_told_beforehand() -> None:
     index = VectorIndex(np.zeros(1_024, np.float32), 1_000)
     assert index.size_bytes == size_of(1_024, 1_000) < 1_250_000
+
+
+def test_vectors_are_handed_out_by_key() -> None:
+    vectors = made(3_000, 384)
+    index = filled(vectors)
+    index.drop(np.array([8]))
+    lines, found = index.fetch([4, 8, 400, 9_999_999])
+    assert sorted(lines) == [4, 400]
+    for key, line in lines.items():
+        assert found[line] == pytest.approx(vectors[key // 4], abs=0.002)
+        assert float(np.linalg.norm(found[line])) == pytest.approx(1.0, abs=1e-5)
+    index.drop(4 * np.arange(1_000))
+    lines, found = index.fetch([4 * 1_500])
+    assert found[lines[6_000]] == pytest.approx(vectors[1_500], abs=0.002), "after rows were moved together"
+    assert index.fetch([])[0] == {}
