@@ -204,7 +204,7 @@ class Settings(UpkeepSettings, BaseSettings):
     fact_min_confidence: float = Field(0.6, ge=0, le=1, description="What is less sure does not become a fact.")
     fact_max_chars: int = Field(1_000, ge=20, le=10_000, description="Most characters of one fact.")
     consolidation: bool = Field(
-        True, description="Answers move the weights of the facts that they were given; facts fade."
+        True, description="Facts are extracted by themselves, answers move their weights, and they fade."
     )
     fact_use_gain: float = Field(
         0.15, ge=0, le=1, description="Share of what is missing to 1 that one use adds to a fact's weight."

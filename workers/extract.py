@@ -43,11 +43,13 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class ExtractRules:
-    """What becomes a fact: nothing under `min_confidence`, of at most `max_chars` characters; what a model may say."""
+    """What becomes a fact: nothing under `min_confidence`, of at most `max_chars` characters; what a model may say.
+    Without `consolidation` windows are let pass and nothing does by itself."""
 
     min_confidence: float
     max_chars: int
     answers: ExtractionRules
+    consolidation: bool = True
 
 
 def extractor_prompt(settings: Settings) -> str:
@@ -64,11 +66,12 @@ def extractor_prompt(settings: Settings) -> str:
 def extract_rules(settings: Settings) -> ExtractRules:
     """The rules that the settings ask for."""
     answers = ExtractionRules(settings.extract_max_facts, (*TYPES, *settings.fact_types), settings.extract_tools)
-    return ExtractRules(settings.fact_min_confidence, settings.fact_max_chars, answers)
+    return ExtractRules(settings.fact_min_confidence, settings.fact_max_chars, answers, settings.consolidation)
 
 
 class ExtractHandler:
-    """Jobs with a payload of `session_pk`, `turn_first` and `turn_last`. Result None: the messages are gone."""
+    """Jobs with a payload of `session_pk`, `turn_first` and `turn_last`. Result None: the messages are gone, or nothing
+    is to be extracted."""
 
     kind = EXTRACT
     min_batch = 1
@@ -126,6 +129,8 @@ class ExtractHandler:
             pk, first, last = (int(job.payload[name]) for name in ("session_pk", "turn_first", "turn_last"))
         except (KeyError, TypeError, ValueError):
             return Failed(job, "payload: session_pk, turn_first and turn_last are needed", "lasting")
+        if not self._rules.consolidation:
+            return Done(job, None)
         session = sessions.by_pk(self._db, pk)
         stored = messages.turns(self._db, pk, first, last)
         if session is None or not stored:

@@ -1,6 +1,7 @@
 """Extractors for generations of facts: each with the generation's own model and prompt."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from config.settings import Settings
 from llm.factory import build_extractor
@@ -31,7 +32,7 @@ class Readers:
                 self._db,
                 self._model(generation.model),
                 generation.prompt or extractor_prompt(self._settings),
-                extract_rules(self._settings),
+                replace(extract_rules(self._settings), consolidation=True),
                 clock=self._clock,
                 afresh=True,
             )

@@ -104,9 +104,10 @@ SET status = 'active', status_reason = NULL, version = version + 1, updated_at =
 WHERE id = :id
 
 -- name: facts_strengthen
--- The same was said again: its sources are joined, and it is believed a little more.
+-- The same was said again: its sources are joined, and it is believed a little more. Its weight fades from now on anew.
 UPDATE long_term_memories
-SET source_ids = :source_ids, confidence = :confidence, weight = :weight, version = version + 1, updated_at = :now
+SET source_ids = :source_ids, confidence = :confidence, version = version + 1, updated_at = :now, weighed_at = :now,
+    weight = CASE WHEN weight_held THEN weight ELSE :weight END
 WHERE id = :id
 
 -- name: facts_close

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.facts.model import Draft
 from memory.types import Scope
 from memory.weights import WeightPolicy
 from store import fact_changes, fact_reading, fact_weights, facts
@@ -53,6 +54,19 @@ def test_a_pin_and_a_held_weight_leave_a_line_each_and_a_repeat_none(db: Databas
     standing = known(db, "m1").standing
     assert (standing.pinned, standing.held, standing.weight, standing.weighed_at) == (True, False, 0.9, NOW + 2)
     assert [c.version for c in changes] == [3, 4, 5]
+
+
+def test_what_is_said_again_fades_anew_and_a_held_weight_stays(db: Database) -> None:
+    plain, held = fact(db, "m1", "Ann lives in Oslo"), fact(db, "m2", "Ann likes tea")
+    with db.atomic():
+        fact_changes.hold_weight(db, known(db, "m2"), 0.3, actor="ann", reason="", now=NOW)
+        for item in (plain, known(db, "m2").fact):
+            draft = Draft(item.content, source_ids=(9,))
+            facts.strengthen(db, item, draft, actor="gate", reason="said again", now=NOW + 500)
+    assert known(db, "m1").standing.weighed_at == NOW + 500
+    assert known(db, "m1").standing.weight > plain.weight
+    assert known(db, "m2").standing.weight == 0.3
+    assert held.weight == 0.5
 
 
 def test_a_candidate_is_released_or_refused_and_an_archived_fact_comes_back_as_heavy_as_it_matters(

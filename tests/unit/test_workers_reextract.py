@@ -15,6 +15,7 @@ from tests.fake_openai import Reply as Answer
 from tests.unit.facts_support import ANN, fact
 from tests.unit.workers_support import NOW, Bench, message
 from workers.drain import Drain, Drained, DrainRules, Handler
+from workers.extract import ExtractHandler, extract_rules
 from workers.kinds import REEXTRACT, SWITCH
 from workers.readers import Readers
 from workers.reextract import ReextractHandler, SwitchHandler
@@ -144,6 +145,20 @@ async def test_without_a_chat_service_a_model_is_refused_in_words(bench: Bench, 
     handler = ReextractHandler(bench.db, Readers(bench.db, settings, clock=lambda: bench.now), clock=lambda: bench.now)
     assert await drained(bench, handler) == Drained(0, 1)
     assert "needs a chat service" in bench.reasons()[0]
+
+
+async def test_without_consolidation_nothing_is_extracted_but_sessions_can_be_read_later(
+    bench: Bench, tmp_path: Path
+) -> None:
+    settings = load(data_dir=tmp_path, chat_provider="offline", embed_provider="none", consolidation=False)
+    handler = ExtractHandler(bench.db, None, "", extract_rules(settings), clock=lambda: bench.now)
+    assert (await drained(bench, handler)).done > 0
+    assert active(bench) == set()
+    number = begin(bench)
+    readers = Readers(bench.db, settings, clock=lambda: bench.now)
+    await drained(bench, ReextractHandler(bench.db, readers, clock=lambda: bench.now))
+    await switched(bench, number)
+    assert any("Oslo" in content for content in active(bench))
 
 
 async def test_a_dropped_generation_is_neither_read_nor_switched_to(bench: Bench, readers: Readers) -> None:
