@@ -1,6 +1,11 @@
 """Terms for full-text search: tables in several scripts, and what a query leaves out."""
 
+import re
+from pathlib import Path
+
 import pytest
+import snowballstemmer
+from snowballstemmer.english_stemmer import EnglishStemmer
 
 from memory.terms import MAX_TERM, language, query_terms, searchable, terms
 
@@ -99,3 +104,13 @@ def test_language(text: str, spoken: str) -> None:
 def test_searchable_names_the_speaker_where_there_is_one() -> None:
     assert searchable("Ann", "went home") == "Ann: went home"
     assert searchable(None, "went home") == searchable("", "went home") == "went home"
+
+
+def test_the_stemmer_in_c_and_the_plain_one_agree() -> None:
+    # A machine without the one takes the other, and both must find what either has indexed.
+    fast, plain = snowballstemmer.stemmer("english"), EnglishStemmer()
+    assert type(fast) is not type(plain)
+    pages = Path(__file__).parents[2].joinpath("docs").glob("*.md")
+    words = sorted({word for page in pages for word in re.findall("[a-z]+", page.read_text(encoding="utf-8").lower())})
+    assert len(words) > 1_000
+    assert [fast.stemWord(word) for word in words] == [plain.stemWord(word) for word in words]
