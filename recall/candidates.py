@@ -21,6 +21,9 @@ from store.fulltext import Postings
 from store.narrowing import Narrowed, narrow
 from store.selection import Keys, Selection
 
+LARGE = 2_000
+"""Messages from which on a memory is large."""
+FEWER = 100
 _NEWEST = 20
 _WITHIN = 100
 _MOST_UNINDEXED = 1_000
@@ -37,7 +40,7 @@ class Asked:
         terms: of the query (memory.terms.query_terms); `words` are all its terms, names among them.
         vector: the query's embedding, None to go by words alone.
         spans: times that it names.
-        breadth: candidates of each arm.
+        breadth: candidates of each arm; `narrow` in a memory so large that its vectors are many to read.
         without: stored rows that are left out.
         recent: what is new is looked at whatever it holds.
     """
@@ -48,6 +51,7 @@ class Asked:
     kinds: Sequence[Kind]
     spans: Sequence[Span] = ()
     breadth: int = CANDIDATES
+    narrow: int = FEWER
     filter: Filter = EVERYTHING
     without: Collection[Key] = field(default_factory=frozenset)
     recent: bool = False
@@ -75,12 +79,13 @@ def find(db: Database, scope: Scope, asked: Asked, tail: Sequence[StoredMessage]
     chosen = selection.select(db, narrowed, scope, asked.filter, asked.kinds, asked.now)
     barred = {kind_codes.key(kind, row_id) for kind, row_id in asked.without}
     held = _with_unindexed(db, narrowed, chosen, fulltext.postings(db, narrowed.scope_id, asked.terms), asked)
-    lexical = _by_words(held, chosen, barred, asked.breadth)
-    near = nearest(db, scope, chosen, asked.vector, asked.breadth) if asked.vector else Nearest()
+    size = features.scope_size(db, narrowed.scope_id)
+    breadth = asked.breadth if size.messages <= LARGE else min(asked.breadth, asked.narrow)
+    lexical = _by_words(held, chosen, barred, breadth)
+    near = nearest(db, scope, chosen, asked.vector, breadth) if asked.vector else Nearest()
     timed = _by_time(db, narrowed, asked, chosen)
     keys = [key for key in dict.fromkeys([*lexical, *near.keys, *timed]) if key not in barred]
     rows = features.of_keys(db, narrowed.scope_id, keys)
-    size = features.scope_size(db, narrowed.scope_id)
     meaning = None
     if near.space and asked.vector:
         meaning = of_pool(db, near.space, asked.vector, rows, asked.by, size.messages, narrowed.scope_id)
@@ -144,7 +149,9 @@ def _by_words(held: Postings, chosen: Selection, barred: Collection[int], limit:
     keys, places = np.unique(every, return_inverse=True)
     said = np.repeat(weights, counts.astype(np.int64))
     scores = np.bincount(places, weights=said, minlength=len(keys))
-    allowed = np.isin(keys, chosen.allowed(keys)) & ~np.isin(keys, np.array(sorted(barred), dtype=np.int64))
+    allowed = selection.among(keys, chosen.allowed(keys))
+    if barred:
+        allowed &= ~selection.among(keys, np.array(sorted(barred), dtype=np.int64))
     keys, scores = keys[allowed], scores[allowed]
     best: list[int] = keys[np.lexsort((-keys, -scores))[:limit]].tolist()
     return best
@@ -185,7 +192,7 @@ def _matches(held: Postings, rows: Sequence[Features]) -> Numbers:
     keys = np.array([row.key for row in rows], dtype=np.int64)
     if not held.keys:
         return np.zeros((len(rows), 0))
-    return np.stack([np.isin(keys, found) for found in held.keys], axis=1).astype(np.float64)
+    return np.stack([selection.among(keys, found) for found in held.keys], axis=1).astype(np.float64)
 
 
 def _split(keys: Iterable[int]) -> list[Key]:

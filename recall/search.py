@@ -12,7 +12,7 @@ from memory.redundancy import Dropped, choose
 from memory.terms import language, query_terms, terms
 from memory.timehints import asks_recent, time_hints
 from memory.types import Degraded, Hit, Kind, Scope, StoredMessage
-from recall.candidates import Asked, Found, find, of_tail
+from recall.candidates import FEWER, Asked, Found, find, of_tail
 from recall.meaning_arm import QuerySpace
 from recall.rows import Row, Rows, hit, load
 from store.db import Database
@@ -82,6 +82,7 @@ def _asked(query: Query, now: float) -> Asked:
         kinds=query.kinds,
         spans=time_hints(query.text, moment),
         breadth=max(query.candidates, 4 * query.limit) + len(query.without),
+        narrow=max(FEWER, 4 * query.limit) + len(query.without),
         filter=query.filter,
         without=query.without,
         recent=asks_recent(query.text),

@@ -85,7 +85,7 @@ def search(
 class Postings(NamedTuple):
     """Which rows of a scope hold which terms.
 
-    `keys` has for each of `terms` the keys of its rows (store.kinds); `total` counts the scope's messages.
+    `keys` has for each of `terms` the keys of its rows (store.kinds), ascending; `total` counts the scope's messages.
     """
 
     terms: list[str]
@@ -101,7 +101,8 @@ def postings(db: Database, scope_id: int, terms: Sequence[str]) -> Postings:
     size = int(db.value("fulltext_scope_size", scope_id=scope_id))
     wanted = list(dict.fromkeys(terms))[:MAX_TERMS]
     wanted = _affordable(db, wanted, size) if wanted else []
-    return Postings(wanted, _postings(db, scope_id, wanted, size) if wanted else [], size)
+    found = _postings(db, scope_id, wanted, size) if wanted else []
+    return Postings(wanted, [np.sort(keys) for keys in found], size)
 
 
 def _affordable(db: Database, terms: list[str], size: int) -> list[str]:

@@ -41,15 +41,27 @@ class Selection:
 
     @property
     def listed(self) -> Keys:
-        """All keys that stand in a list."""
+        """All keys that stand in a list, ascending."""
         lists = [keys for keys in self.keys.values() if keys is not None]
-        return np.concatenate(lists) if lists else np.zeros(0, dtype=np.int64)
+        return np.sort(np.concatenate(lists)) if lists else np.zeros(0, dtype=np.int64)
 
     def allowed(self, keys: Keys) -> Keys:
         """Those of `keys` that may be found."""
-        codes = keys % 4
-        open_codes = np.isin(codes, kind_codes.codes(self.open_kinds))
-        return keys[open_codes | np.isin(keys, self.listed)]
+        if not len(keys):
+            return keys
+        may = np.zeros(4, dtype=np.bool_)
+        may[kind_codes.codes(self.open_kinds)] = True
+        found: Keys = keys[may[keys & 3] | among(keys, self.listed)]
+        return found
+
+
+def among(keys: Keys, ascending: Keys) -> NDArray[np.bool_]:
+    """Which of `keys` stand in `ascending`; numpy's isin sorts what is sorted already, and takes four times as long."""
+    if not len(ascending):
+        return np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(ascending, keys), len(ascending) - 1)
+    found: NDArray[np.bool_] = ascending[place] == keys
+    return found
 
 
 def select(db: Database, narrowed: Narrowed, scope: Scope, by: Filter, kinds: Sequence[Kind], now: float) -> Selection:
