@@ -15,6 +15,7 @@ from cli.commands.importing import import_chats
 from cli.commands.maintain import maintain
 from cli.commands.reextract import reextract
 from cli.commands.safety import backup, doctor, list_backups, restore
+from cli.commands.scope import scope
 from cli.commands.serve import beat, migrate, redis, serve, worker
 from cli.commands.status import status
 from cli.commands.up import chat, run, up
@@ -59,7 +60,7 @@ def main() -> None:
 
 _TALKING = (up, run, chat, import_chats, evaluate)
 _TENDING = (status, facts_command, reextract, dead, maintain, archive_command, hold)
-_SAFETY = (erase_command, doctor, backup, list_backups, restore)
+_SAFETY = (erase_command, doctor, backup, list_backups, restore, scope)
 _SERVING = (serve, worker, beat, redis, migrate)
 for _command in (*_TALKING, *_TENDING, *_SAFETY, *_SERVING):
     main.add_command(_command)

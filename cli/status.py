@@ -9,7 +9,7 @@ from config.errors import InvalidSettings
 from config.settings import Settings
 from llm.factory import describe
 from sidestream.keys import GROUP, Keys
-from store import counters, dead_letters, jobs, space_change
+from store import counters, dead_letters, jobs, space_change, tiers
 from store.db import Database
 from store.errors import StoreError
 from store.heartbeats import Heartbeat, best, heartbeats
@@ -42,12 +42,13 @@ def redis_part(found: Settings, url: str, now: float) -> Report:
         client.ping()
         return {
             "redis": {"ok": True, "warnings": redis_safety(client)},
+            "hot": tiers.hot(client, keys.events, keys.tail("", "").removesuffix("0::")),
             "stream": {"length": client.xlen(keys.events), "pending": _pending(client, keys)},
             "workers": {role: worker(client, keys, role, now, found.heartbeat_every) for role in ROLES},
         }
     except REDIS_ERRORS as error:
         away = {"error": f"Redis does not answer: {error}"}
-        return {"redis": {"ok": False, **away}, "stream": away, "workers": away}
+        return {"redis": {"ok": False, **away}, "hot": away, "stream": away, "workers": away}
     finally:
         client.close()
 
@@ -97,6 +98,8 @@ def database_part(found: Settings, now: float) -> Report:
             "schema": schema_version(db),
             "vectors": db.has_vec,
             "reembedding": reembedding(db),
+            "warm": tiers.warm(db),
+            "cold": tiers.cold(db),
             "jobs": jobs.stats(db),
             "oldest_due_seconds": jobs.oldest_due(db, now),
             "dead_letters": dead_letters.count(db),

@@ -24,6 +24,7 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
         yield "", f"[yellow]{escape(warning)}[/]"
     if redis["ok"]:
         stream = report["stream"]
+        yield "hot", _tier(report["hot"])
         yield "stream", f"{stream['length']} events waiting, {stream['pending']} of them being read"
         for role, state in report["workers"].items():
             yield f"  {role}", _worker(state)
@@ -34,6 +35,8 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
         else _bad(database["error"]),
     )
     if database["ok"]:
+        yield "warm", _tier(database["warm"])
+        yield "cold", _tier(database["cold"])
         yield from _work(database)
     if spool["files"]:
         yield "spool", f"[yellow]{spool['files']} files, {_size(spool['bytes'])} wait for Redis[/]"
@@ -54,6 +57,11 @@ def _work(database: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "dead letters", _good("none") if not dead else _bad(f"{dead}; see `sidestream dead list`")
     for name, value in sorted(database["counters"].items()):
         yield f"  {name}", str(value)
+
+
+def _tier(counts: Mapping[str, int]) -> str:
+    parts = [f"{count} {name}" for name, count in counts.items() if name != "bytes"]
+    return escape(", ".join([*parts, _size(counts["bytes"])]))
 
 
 def _models(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ DEFAULTS: Final[tuple[Rule, ...]] = (
     Rule("usage", "delete", 90.0),
     Rule("job", "delete", 30.0),
 )
-"""Age counts from when a message was stored, a summary left recall, a run ended, a period ended, a fact left
+"""Age counts from when a message was stored, a summary was made that is out of recall or has outlived its session's messages, a run ended, a period ended, a fact left
 recall, a dead letter was replayed or discarded, a use was noted, a job was done."""
 
 

@@ -113,6 +113,9 @@ def _restore_one(db: Database, item: Item, result: Restored, until: float, now: 
             return
         row["session_pk"] = session.id
     _loosen(db, kind.table, row)
+    if kind.name == "summary":
+        # Readable, but it does not come before what the session has in recall now.
+        row["in_recall"] = row["has_embedding"] = 0
     if not rowcopy.insert(db, kind.table, row):
         result.present += 1
         return

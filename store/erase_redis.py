@@ -65,6 +65,7 @@ class RedisEraser:
         receipts = [self._keys.receipt(self._person.namespace, i) for i in sorted(self._person.event_ids)]
         for start in range(0, len(receipts), _PAGE):
             self.counts["receipts"] += self._client.delete(*receipts[start : start + _PAGE])
+        self._owners()
         # A query's key is a digest: nobody can tell whose it was.
         for key in self._client.scan_iter(match=self._pattern(self._keys.query_embedding("", "")[:-1]), count=_PAGE):
             self.counts["cached_queries"] += self._client.delete(key)
@@ -86,6 +87,14 @@ class RedisEraser:
             if theirs:
                 self.counts["tail_entries"] += self._client.xdel(key, *theirs)
             self._client.eval(_ANEW, 1, key, "")
+
+    def _owners(self) -> None:
+        """Keys that say whose a session is, before it is stored and after."""
+        namespace, user = self._person.namespace, self._person.user_id.encode("utf-8", "surrogatepass")
+        mine = {self._keys.owner(namespace, session_id).encode() for session_id in self._person.session_ids}
+        for key in list(self._client.scan_iter(match=self._pattern(self._keys.owner(namespace, "")), count=_PAGE)):
+            if key in mine or (self._client.get(key) or b"").partition(b" ")[2] == user:
+                self.counts["session_owners"] += self._client.delete(key)
 
     def _entries(self, key: Any) -> Iterator[tuple[bytes, dict[bytes, bytes]]]:
         after = b"-"

@@ -65,7 +65,10 @@ class Slice:
 class Step(Protocol):
     """One step. It is called again and again with the cursor that it gave last, "" at first."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name, in reports and cursors."""
+        ...
 
     def due(self, context: Context) -> int:
         """How much there is to do, as far as it can be told beforehand."""

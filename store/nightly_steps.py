@@ -15,10 +15,10 @@ from store.nightly_upkeep import (
 
 
 def steps(*own: Step) -> list[Step]:
-    """All steps; `own` are those that need more than the store, and stand where memories change before they age out."""
+    """All steps; `own` are those that need more than the store. They come first: what is rolled up may then age out."""
     return [
-        RetentionStep("timeline", "timeline"),
         *own,
+        RetentionStep("timeline", "timeline"),
         WeakCandidates(),
         RetentionStep("facts", "fact"),
         RetentionStep("messages", "message"),

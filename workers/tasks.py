@@ -30,7 +30,7 @@ from workers.kinds import (
     TIMELINE,
 )
 from workers.liveness import Liveness
-from workers.nightly import run_due
+from workers.nightly import nightly_share
 from workers.process import Process
 from workers.readers import Readers
 from workers.reembed import ReembedHandler, begin, forget_retired
@@ -231,7 +231,7 @@ def drain_stream(process: Process) -> None:
 
 def run_nightly(process: Process) -> None:
     """Does a share of the night's upkeep, if it is due."""
-    run_due(process.settings, process.db, budget=process.settings.task_soft_limit * _BUDGET)
+    nightly_share(process, process.settings.task_soft_limit * _BUDGET)
 
 
 def heartbeat(process: Process, worker: str, *roles: str) -> None:

@@ -13,9 +13,11 @@ ORDER BY m.id
 LIMIT :limit
 
 -- name: retention_due_summary
--- Those in recall are the newest of their session and stay.
+-- Those in recall are the newest of their session, and stay for as long as it has a message: else every session that
+-- ever was would keep its ten.
 SELECT t.id, NULL FROM short_term_memories AS t JOIN scopes AS c ON c.id = t.scope_id
-WHERE t.id > :after AND NOT t.in_recall AND t.created_at < :before AND c.namespace = :namespace
+WHERE t.id > :after AND t.created_at < :before AND c.namespace = :namespace
+    AND (NOT t.in_recall OR NOT EXISTS (SELECT 1 FROM main_messages AS m WHERE m.session_pk = t.session_pk))
     AND NOT EXISTS (SELECT 1 FROM restored_items AS r WHERE r.kind = 'summary' AND r.row_id = t.id AND r.until > :now)
     AND NOT EXISTS (
         SELECT 1 FROM legal_holds AS h WHERE h.namespace = c.namespace AND h.user_id IN ('', c.user_id)

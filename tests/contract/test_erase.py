@@ -124,6 +124,8 @@ def test_nothing_of_the_person_is_left_and_all_of_the_others(reach: Reach, clock
         for key in (Keys().events, Keys().tail("default", str(scope.session_id))):
             reach.client.xadd(key, fields, id=f"{int(clock.now * 1000)}-{number}")
         reach.client.set(Keys().receipt("default", f"p{number}"), "1-1 digest")
+        reach.client.set(Keys().owner("default", str(scope.session_id)), f"own {scope.user_id}")
+        reach.client.set(Keys().owner("default", f"new-{scope.user_id}"), f"own {scope.user_id}")
     before = len(messages.window(reach.db, BOB, 10))
     found = erased(reach, clock)
     assert (found.left, found.found) == ([], [])
@@ -133,6 +135,8 @@ def test_nothing_of_the_person_is_left_and_all_of_the_others(reach: Reach, clock
     assert found.counts["tail_entries"] == 1
     assert sorted(cast(list[bytes], reach.client.keys("*"))) == [
         b"sidestream:events",
+        b"sidestream:owner:7:default:new-bob",
+        b"sidestream:owner:7:default:of-bob",
         b"sidestream:receipt:7:default:p2",
         b"sidestream:tail:7:default:of-bob",
     ]

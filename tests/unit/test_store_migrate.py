@@ -89,6 +89,9 @@ def test_wrong_names_are_refused(tmp_path: Path, name: str) -> None:
 TABLES = {
     "rows_by_ids": "main_messages",
     "rows_of_parent": "memory_history WHERE memory_id IN",
+    "rows_find": "main_messages WHERE session_pk IS :session_pk",
+    "rows_taken": "main_messages",
+    "rows_highest": "main_messages",
     "rows_delete": "main_messages",
     "rows_insert": "counters (name, value) VALUES (:name, :value)",
     "archive_not_embedded": "main_messages",

@@ -213,6 +213,7 @@ def test_a_hold_on_a_namespace_is_on_each_of_its_users(archive: Archive, db: Dat
 def test_summaries_in_recall_stay_and_the_others_go_to_the_archive(
     archive: Archive, db: Database, clock: Clock
 ) -> None:
+    say(db, ADA, "something")
     for turn in range(1, 15):
         summarise(db, ADA, turn, f"turn {turn}", keep=10)
     run_night(archive, clock, days=1)
@@ -241,3 +242,11 @@ def test_free_pages_are_given_back(archive: Archive, db: Database, clock: Clock)
     run_night(archive, clock, ARCHIVE, batch=50)
     assert db.pragma("freelist_count") == 0
     assert db.pragma("page_count") < before / 2
+
+
+def test_summaries_do_not_outlive_their_sessions_last_message(archive: Archive, db: Database, clock: Clock) -> None:
+    say(db, ADA, "something")
+    summarise(db, ADA, 1, "about something")
+    run_night(archive, clock, ARCHIVE, days=181)
+    assert summaries.recent(db, ADA, 20) == []
+    assert [i["row"]["content"] for i in search(archive, Wanted(ADA, kind="summary"), [])] == ["about something"]
