@@ -126,9 +126,9 @@ def _record(reader: _Reader, line: int, record: Any) -> Iterator[Item]:
     elif not isinstance(record, Mapping):
         yield line, BadLine(line, f"a {type(record).__name__} is not a message or a chat")
     elif isinstance(record.get("messages"), list):
-        yield from _chat(reader, line, _session_of(reader, record), record, record["messages"])
+        yield from _chat(reader, line, _session_of(reader, record, record["messages"]), record, record["messages"])
     elif isinstance(record.get("conversations"), list):
-        yield from _chat(reader, line, _session_of(reader, record), record, record["conversations"])
+        yield from _chat(reader, line, _session_of(reader, record, record["conversations"]), record, record["conversations"])
     elif "role" in record or "from" in record:
         session = first_text(record, ("session_id", "conversation_id", "thread_id")) or reader.source
         yield reader.message(line, session, record, _user_of(record) or reader.user_id)
@@ -154,7 +154,7 @@ def _chat(reader: _Reader, line: int, session: str, record: Mapping[str, Any], m
             yield line, BadLine(line, f"message {number}: not an object")
 
 
-def _session_of(reader: _Reader, record: Mapping[str, Any]) -> str:
+def _session_of(reader: _Reader, record: Mapping[str, Any], messages: list[Any]) -> str:
     """A chat's own id, else a name from the file and what the chat begins with, so that it holds as the file grows.
 
     Chats of one file that begin alike are numbered in their order.
@@ -166,7 +166,7 @@ def _session_of(reader: _Reader, record: Mapping[str, Any]) -> str:
     if numbered:
         # A bare id often counts from 0 in each file.
         return f"{reader.source}/{numbered}"
-    opening = repr(_opening(record.get("messages") or record.get("conversations") or []))
+    opening = repr(_opening(messages))
     name = f"{reader.source}/{hashlib.sha256(opening.encode('utf-8', 'replace')).hexdigest()[:12]}"
     reader.unnamed[name] += 1
     return name if reader.unnamed[name] == 1 else f"{name}~{reader.unnamed[name]}"

@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.chats import parse_chats
@@ -34,6 +34,7 @@ def read(lines: list[str]) -> list[tuple[int, Any]]:
     return list(parse_chats(lines, source="f"))
 
 
+@example(['{"messages": [], "conversations": {"role": null}}'])
 @given(LINES)
 def test_nothing_raises_and_every_item_names_a_line_that_exists(lines: list[str]) -> None:
     for line, item in read(lines):
