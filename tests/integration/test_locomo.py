@@ -1,4 +1,8 @@
-"""Five long dialogues that people wrote, through stream and workers, and what of the marked evidence is found."""
+"""Long dialogues that people wrote, through stream and workers, and what of the marked evidence is found.
+
+All five of them cost some 430 s of a core, more than the suites have room for; `python -m bench.quality --full`
+measures them (R@10 of .812 over 772 questions). The first two stand for them here, with a floor near their own .823.
+"""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +13,9 @@ import pytest
 from tests.integration.commands import sidestream
 from tests.stack import Stack
 
-TURNS, QUESTIONS = 3_006, 772
+DIALOGUES = 2
+TURNS, QUESTIONS = 1_082, 302
+FLOOR = 0.78
 
 
 @pytest.fixture
@@ -38,9 +44,11 @@ def out_of_order(stack: Stack, file: Path) -> list[str]:
 
 @pytest.mark.data
 @pytest.mark.timeout(1_200)
-def test_locomo(stack: Stack, bench_data: Path) -> None:
-    """The floor of the project: R@10 of at least .62."""
-    file = bench_data / "locomo.jsonl"
+def test_locomo(stack: Stack, bench_data: Path, tmp_path: Path) -> None:
+    """The project's floor is R@10 of .62 over all five; what the first two reach by now is not to be lost."""
+    file = tmp_path / "locomo.jsonl"
+    lines = (bench_data / "locomo.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:DIALOGUES]), encoding="utf-8")
     done = sidestream(stack, "import", file, "--wait", timeout=800)
     assert done.returncode == 0, done.stderr
     messages = "SELECT count(*), count(DISTINCT event_id), sum(has_embedding = 0) FROM main_messages"
@@ -55,4 +63,4 @@ def test_locomo(stack: Stack, bench_data: Path) -> None:
     found = json.loads(asked.stdout)
     assert found["degraded"] == []
     assert found["all"]["questions"] == QUESTIONS
-    assert found["all"]["recall@10"] >= 0.62
+    assert found["all"]["recall@10"] >= FLOOR
