@@ -9,6 +9,7 @@ bytes for the last step and a quarter of that at most for the others: 1.2 KB at 
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from itertools import repeat
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -121,14 +122,16 @@ class VectorIndex:
 
     def fetch(self, keys: Iterable[int]) -> tuple[dict[int, int], Floats]:
         """Vectors of unit length, to eight bits a dimension, and the line of each key that is here."""
-        rows, places = self._rows, self._places
-        found = [(key, place) for key in keys if (place := places.get(key)) is not None and place < rows.count]
-        at = np.array([place for _, place in found], np.intp)
-        lines = rows.small[at].astype(np.float32)
-        lines *= rows.scales[at, None]
-        # What went, or moved to another place, since the rows were taken is not theirs.
-        same = rows.keys[at] == np.array([key for key, _ in found], np.int64)
-        return {key: line for line, (key, _) in enumerate(found) if same[line]}, lines
+        rows, asked = self._rows, list(keys)
+        at = np.array(list(map(self._places.get, asked, repeat(_GONE))), np.intp)
+        # What came, went, or moved to another place since the rows were taken is not among them.
+        held = np.flatnonzero((at >= 0) & (at < rows.count))
+        held = held[rows.keys[at[held]] == np.array(asked, np.int64)[held]]
+        lines = np.empty((len(held), self.dimensions), np.float32)
+        for start in range(0, len(held), _CONVERTED):
+            some = at[held[start : start + _CONVERTED]]
+            np.multiply(rows.small[some], rows.scales[some, None], out=lines[start : start + _CONVERTED])
+        return {asked[place]: line for line, place in enumerate(held.tolist())}, lines
 
     def _allowed(self, rows: _Rows, codes: Collection[int], session_pk: int | None) -> Places | None:
         """Which rows may be found; None for all of them."""
