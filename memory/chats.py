@@ -128,7 +128,9 @@ def _record(reader: _Reader, line: int, record: Any) -> Iterator[Item]:
     elif isinstance(record.get("messages"), list):
         yield from _chat(reader, line, _session_of(reader, record, record["messages"]), record, record["messages"])
     elif isinstance(record.get("conversations"), list):
-        yield from _chat(reader, line, _session_of(reader, record, record["conversations"]), record, record["conversations"])
+        yield from _chat(
+            reader, line, _session_of(reader, record, record["conversations"]), record, record["conversations"]
+        )
     elif "role" in record or "from" in record:
         session = first_text(record, ("session_id", "conversation_id", "thread_id")) or reader.source
         yield reader.message(line, session, record, _user_of(record) or reader.user_id)
