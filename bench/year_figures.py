@@ -42,7 +42,7 @@ def size_table(weeks: Sequence[Week]) -> Table:
         ["day", "messages ever", "live", "MiB", "bytes a live message", "ledger rows", "archive MiB", "recalled"],
         rows,
         "A live message is 200 characters with its vector of 64 dimensions in bits and floats, full text, and its "
-        "share of summaries, jobs and the cache of 50,000 embeddings. The ledger of events keeps a row an event for "
+        "share of summaries, jobs and the bounded cache of embeddings. The ledger of events keeps a row an event for "
         "good, so that a repeat is known after its message is gone: it is what still grows when the rest is level. "
         "*Recalled*: of what users said and is kept, the share that a search for its own word finds in the first ten.",
     )
