@@ -18,7 +18,7 @@ from bench.table import Table, load
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
-BENCHES = ("ingest", "writers", "recall", "weights", "quality", "year")
+BENCHES = ("ingest", "writers", "recall", "weights", "facts", "quality", "year")
 LIMIT = 6 * 3_600.0
 """Longest time of one benchmark, seconds: the embedded model reads all of the data sets."""
 

@@ -191,11 +191,12 @@ def list_facts(db: Database, scope: Scope, limit: int, status: Status | None = "
 
 
 def neighbours(db: Database, scope_id: int, subject: str, attribute: str, topic: str) -> list[Fact]:
-    """Active facts that a new one may repeat, change or contradict: of its attribute, or about its topic."""
+    """Active facts that a new one may repeat, change or contradict: about its topic, or of its attribute where it has
+    none; the newest 64."""
     limit = _NEIGHBOURS
     rows = (
         db.run("facts_of_attribute", scope_id=scope_id, subject=subject, attribute=attribute, limit=limit)
-        if attribute
+        if attribute and not topic
         else []
     )
     rows += db.run("facts_of_topic", scope_id=scope_id, topic=topic, limit=limit) if topic else []
@@ -207,7 +208,9 @@ def of_values(db: Database, scope_id: int, subject: str, values: Sequence[str]) 
     wanted = [value for value in values if value]
     if not wanted:
         return []
-    rows = db.run("facts_of_values", scope_id=scope_id, subject=subject, values=_json(wanted), limit=_NEIGHBOURS)
+    longest = [max(value.split(), key=len) for value in wanted]
+    params = {"scope_id": scope_id, "subject": subject, "values": _json(wanted), "terms": _json(longest)}
+    rows = db.run("facts_of_values", **params, limit=_NEIGHBOURS)
     return [Fact.of_row(found) for found in rows]
 
 

@@ -19,6 +19,7 @@ _BACK = re.compile(
 _FIXED = re.compile(
     r"(?:应该是|其实是|是|改成|我是说|说的是|准确地?说是)(?P<v>[^，,。！!不]{1,30}?)(?:[，,]?(?:而)?不是(?P<o>[^，,。！!]{1,30}))?[。！!]*$"
 )
+_DEFINITE = re.compile(r"[\dA-Za-z]|[一二三四五六七八九十两]+[点号月日岁年个]|(?:周|星期|礼拜)[一二三四五六日天]")
 _NOT_BUT = re.compile(r"不是(?P<o>[^，,。！!]{1,30}?)[，,]?(?:而)?是(?P<v>[^，,。！!]{1,30})[。！!]*$")
 
 
@@ -76,7 +77,8 @@ def _corrections(text: str) -> Iterator[tuple[Clause, Meaning]]:
         return
     last = [part for part in re.split(r"[。！!\n]", said) if part.strip()][-1]
     match = _NOT_BUT.search(last) or _FIXED.search(last)
-    if match and not re.search(r"我(?!是说|说|记|搞|弄|刚)", last[: match.start("v")]):
+    stated = match and re.search(r"我(?!是说|说|记|搞|弄|刚|打|看|写)", last[: match.start("v")])
+    if match and not stated and (match["o"] or _DEFINITE.search(match["v"]) or re.search(r"我是说|应该是", last)):
         old = key(cut(match["o"])) if match["o"] else ""
         yield (
             Clause(said, "", correction=True),

@@ -30,7 +30,7 @@ _FAVOURED = re.compile(
     re.I,
 )
 _AHEAD = re.compile(r"^forward to (?P<v>.+)$", re.I)
-_POINTS = re.compile(r"\b(?:you|your|it|that|them|hearing|seeing)\b", re.I)
+_POINTS = re.compile(r"\b(?:you|your|it|that|them|him|hearing|seeing)\b", re.I)
 _NO_SUBJECT = r"(?!it\b|that|this|these|those|they|he\b|she\b|you|your|which|what|there|i\b|we\b|not\b|so\b|and\b)"
 _VALUED = re.compile(
     rf"^{_NO_SUBJECT}(?P<v>[\w'’-]+(?: [\w'’-]+){{0,5}}?) (?:(?:is|are|was|has been|have been) (?:so |really |very |super |always |also |truly )*(?:important|essential|vital|special|dear|precious|meaningful|sacred) (?:to|for) (?:me|us)"
@@ -42,7 +42,7 @@ _ONE_OF = re.compile(
     r"^one of (?:my|our) (?:all-time )?fav(?:ou?rite|e)s? ?(?:[\w -]*?) (?:is|are|was) (?P<v>.+)$", re.I
 )
 _HELPS = re.compile(
-    r"^(?!it\b|that|this|these|those|they|he\b|she\b|you|your|which|what|there|i\b|we\b|thanks|really|not\b|so\b|and\b|just|here|only|the (?:producer|colors))(?P<v>[\w'’-]+(?: [\w'’-]+){0,4}) (?:always |really |has |have |also )*(?P<w>(?:helps?|helped|keeps?|gives?|brings?|inspires?|inspired|motivates?|motivated|teaches|taught|makes?|means) (?:me|us) .{4,})$",
+    r"^(?!it\b|that|this|these|those|they|he\b|she\b|you|your|which|what|there|i\b|we\b|thanks|really|not\b|so\b|and\b|just|here|only|the (?:producer|colors))(?P<v>[\w'’-]+(?: [\w'’-]+){0,4}) (?:always |really |has |have |also )*(?P<w>(?:helps?|helped|reminds?|lets?|allows?|drives?|keeps?|gives?|brings?|inspires?|inspired|motivates?|motivated|teaches|taught|makes?|means) (?:me|us) .{4,})$",
     re.I,
 )
 _STAND = re.compile(r"^stand (?P<v>.+)$", re.I)
@@ -76,6 +76,8 @@ def _of(c: Clause) -> Iterator[Meaning]:
         return
     if (match := _VALUED.match(plain)) and not c.sarcastic and concrete(match["v"]):
         yield from liking(re.sub(r"^my own ", "", match["v"]), Predicate("present", "like", "like", match["v"]), c, 1)
+        return
+    if (match := _HELPS.match(c.text)) and _POINTS.search(match["v"]):
         return
     if (match := _HELPS.match(c.text)) and not c.sarcastic and c.noun == "" and c.subject == USER and not c.predicate:
         yield Meaning("helps", key(match["w"]), key(match["v"]), importance=0.4, confidence=0.65)
@@ -117,7 +119,7 @@ def _does(p: Predicate, c: Clause) -> Iterator[Meaning]:
         yield Meaning("marital", "marri", "marital", single=True, importance=0.7)
     elif verb == stem("go") and first == "by" and p.tense == "present":
         yield Meaning("called", key(cut(p.rest[3:])), "called", "preference", single=True)
-    elif verb == stem("go") and first == "with" and p.tense in ("past", "perfect", "future", "progressive"):
+    elif verb == stem("go") and first == "with" and re.match(r"^(?:we|i)\b", c.text, re.I):
         yield from plans.decide(p, c)
     elif verb == stem("come") and first == "from" and p.tense == "present":
         yield from be(Predicate("present", "be", "am", p.rest), c)

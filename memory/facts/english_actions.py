@@ -178,6 +178,7 @@ def habit(p: Predicate, c: Clause) -> Iterator[Meaning]:
         return
     if (
         not object_
+        or p.verb in _MENTAL
         or dangling(rest)
         or (p.verb not in _ACTIVE and not again and not lately)
         or (p.verb in FLEETING | _LIGHT and not again and not lately)
@@ -204,7 +205,7 @@ def event(p: Predicate, c: Clause) -> Iterator[Meaning]:
     said = re.sub(r"^(?:a )?(?:lots?|plenty|tons?|bunch|couple|few) of ", "", p.rest, flags=re.I)
     nouns, first = key_terms(SOON.sub("", said)), (said.split() or [""])[0].lower()
     dated, named = bool(DATE.search(c.text)), bool(re.search(r"[A-Z]\w+", said))
-    needed = 1 if c.subject != USER or dated else 2
+    needed = 1 if c.subject != USER or dated or (p.verb not in _LIGHT_VERBS and len(said.split()) > 2) else 2
     head = re.split(r"\b(?:with|at|in|on|from|about|for|to|of|near|during|by|and|as)\b|[,-]", said.lower())[
         0
     ].split() or [""]
@@ -227,7 +228,8 @@ def _pointing(said: str) -> bool:
 
 def dangling(said: str) -> bool:
     """It ends by pointing at something that was said elsewhere."""
-    return (said.lower().split() or [""])[-1].strip(".,!") in VAGUE - {"way"}
+    first = re.split(r",|\s(?:and|but|so|because)\s", said.lower())[0]
+    return any((part.split() or [""])[-1].strip(".,!") in VAGUE - {"way"} for part in (first, said.lower()))
 
 
 def _single(m: Meaning) -> Meaning:

@@ -9,16 +9,20 @@ from memory.facts.english_verbs import expanded
 from memory.facts.keys import key
 from memory.facts.meaning import Meaning
 
+_LEADS = r"^\W*(?:(?:oh|oops|sorry|correction|actually|no|wait|well|my mistake|my bad|in fact|i was wrong|typo|hmm|ah)\b[,:!. -]*)*"
 _FIXED = re.compile(
-    r"\b(?:it is|it was|it will be|it should be|that is|that should be|should be|make (?:it|that)|i meant|i mean|meant|to|rather) (?:actually |really |on |at |in |for |the )*(?P<v>[^,.;]{1,60}?)(?:,? (?:and )?not (?:on |at |in )?(?P<o>[^,.;]{1,40}))?(?: after all| instead| now)?$",
+    _LEADS
+    + r"(?:it is|it was|it will be|it should be|that is|that should be|should be|make (?:it|that)|i meant(?: to say)?|i mean|rather)"
+    r" (?:actually |really |on |at |in |for |the )*(?P<v>[^,.;]{1,40}?)(?:,? (?:and )?not (?:on |at |in )?(?P<o>[^,.;]{1,40}))?(?: after all| instead| now)?$",
     re.I,
 )
+_DEFINITE = re.compile(r"\d|\b[A-Z]|\b(?:noon|midnight)\b")
 _NOT_BUT = re.compile(
     r"\bnot (?:on |at |in |an? )?(?P<o>[^,.;]{1,40}?),? but (?:rather )?(?:on |at |in )?(?P<v>[^,.;]{1,60})$", re.I
 )
 _BACK = re.compile(
-    r"\b(?:scratch that|never ?mind (?:that|what i said)|forget (?:that|what i (?:just )?said|about that|it)|ignore (?:that|what i (?:just )?said)|disregard (?:that|what i (?:just )?said)|i take (?:that|it) back|that(?:'s| is| was) (?:not true|no longer true|not true anymore|no longer the case|wrong|a joke|a mistake|a lie|old news|outdated)"
-    r"|i was (?:only |just )?(?:kidding|joking|lying)|(?:just )?kidding|i made that up)\b",
+    r"\b(?:scratch that|never ?mind what i said|(?:forget|ignore|disregard) what i (?:just )?said|i take (?:that|it) back|i made that up"
+    r"|that(?:'s| is| was) (?:not true|no longer true|a joke|a lie)|i was (?:only |just )?(?:kidding|joking|lying)|(?:just|only) (?:kidding|joking))\b",
     re.I,
 )
 
@@ -34,12 +38,8 @@ def corrections(text: str) -> Iterator[tuple[Clause, Meaning]]:
     last = re.split(r"(?<=[.!])\s+", said)[-1]
     if not CORRECTION.search(said):
         return
-    match = _NOT_BUT.search(last) or _FIXED.search(last)
-    if (
-        match
-        and concrete(match["v"])
-        and not re.match(r"^\W*(?:i|we|my|our) (?!mean)", re.sub(r"^(?:\w+,? ){0,3}", "", last), re.I)
-    ):
+    match = _NOT_BUT.search(last) or _FIXED.match(last)
+    if match and concrete(match["v"]) and (match["o"] or "meant" in last.lower() or _DEFINITE.search(match["v"])):
         old = key(cut(match["o"])) if match["o"] else ""
         yield (
             Clause(text.strip(), "", correction=True),

@@ -114,7 +114,7 @@ LASTING_PAST = frozenset(
     pick collect find choose decide work study research interview experience encounter enjoy love throw hold spend
     begin stop skip miss bring call contact send mail ship lose gain hit reach beat score qualify submit present
     hire fire promote reorganize merge close expand introduce invite host welcome deliver exhibit display sign
-    promise agree realize discuss connect bond collaborate partner team wrap post share survey tour audition graduate rehearse repaint replant reunite""".split()  # noqa: SIM905
+    promise discuss connect bond collaborate partner team wrap post share survey tour audition graduate rehearse repaint replant reunite""".split()  # noqa: SIM905
 )
 EVERYDAY = frozenset(
     """lunch dinner breakfast brunch snack sandwich coffee tea nap shower bath bed sleep traffic bus subway tube metro
@@ -125,7 +125,7 @@ EVERYDAY = frozenset(
     news finals chance chances opportunity opportunities recommendation recommendations skill skills bond connection photo photos
     pic pics picture pictures respect faith hope confidence energy feelings memory memories interest vibe vibes moment moments turnout
     blessing passion appreciation support respect sense impact effect goodies goals dreams dream mood progress spot progress insight
-    advice inspiration option options choices reason reasons experience experiences couple bunch people everyone lots word words number numbers name address clue plan plans luck day one ones way""".split()  # noqa: SIM905
+    advice inspiration option options choices reason reasons experience experiences couple bunch people everyone lots week weekend night year month word words number numbers name address clue plan plans luck day one ones way""".split()  # noqa: SIM905
 )
 VAGUE = frozenset(
     """it that this them these those him her one ones so such something anything everything nothing someone everyone

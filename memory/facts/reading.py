@@ -19,6 +19,7 @@ TAKEN_BACK = "taken back"
 MAX_CHARS = 1_000
 _READ = 20_000
 _USER = "user"
+_NOT_CORRECTED = frozenset(("event", "over", "once", "like", "allergy", "helps", "taken back"))
 _HAN = re.compile("[\u4e00-\u9fff]")
 _THIRD = re.compile(r"^(?:The user|User|the user)\b(?=[ '’])")
 _SOME_HAN = 4
@@ -54,13 +55,16 @@ def read(messages: Iterable[Said], recent: Sequence[Fact] = (), older: Sequence[
     """Drafts in the order in which they were said. `recent` are the session's newest facts and `older` the user's, the
     newest first: a correction is about one of them, about an older one only if it names the value that was wrong."""
     drafts: list[Draft] = []
+    before: dict[str | None, int] = {}
     for message in messages:
+        near = _Near(drafts, recent, older, {message.id, before.get(message.name, message.id)}, message.name in before)
+        before[message.name] = message.id
         for draft in _message(message):
             if draft.attribute or draft.hold:
                 if not any(_repeats(draft, other) for other in drafts):
                     drafts.append(draft)
             else:
-                _correct(draft, drafts, (*recent, *(older if draft.ends and draft.value else ())))
+                _correct(draft, near)
     return drafts
 
 
@@ -145,16 +149,33 @@ def _held(line: str, message: Said) -> Draft:
     )
 
 
-def _correct(draft: Draft, drafts: list[Draft], recent: Sequence[Fact]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """What a correction may be about: `just` are the speaker's message and the one before it; `spoken` says that they
+    have said something in this window already, so that stored facts are no longer what they said last."""
+
+    drafts: list[Draft]
+    recent: Sequence[Fact]
+    older: Sequence[Fact]
+    just: set[int]
+    spoken: bool
+
+    def targets(self, named: bool) -> Iterator[_Target]:
+        """The nearest first; all that there are where the correction names the value that was wrong."""
+        yield from (_of_draft(d) for d in reversed(self.drafts) if named or self.just & set(d.source_ids))
+        if named:
+            yield from map(_of_fact, (*self.recent, *self.older))
+        elif not self.spoken:
+            yield from map(_of_fact, self.recent[:1])
+
+
+def _correct(draft: Draft, near: _Near) -> None:
     """Gives a correction its subject: what the same speaker said last that has such a value."""
-    if any(
-        draft.source_text in d.source_text or d.source_text in draft.source_text
-        for d in drafts
-        if d.source_ids == draft.source_ids
-    ):
+    drafts, source = near.drafts, draft.source_text
+    if any(source in d.source_text or d.source_text in source for d in drafts if d.source_ids == draft.source_ids):
         return  # the sentence has said by itself what it means
     speaker = draft.subject.partition("/")[0]
-    for target in (*map(_of_draft, reversed(drafts)), *map(_of_fact, recent)):
+    for target in near.targets(bool(draft.ends and draft.value)):
         if target.subject.partition("/")[0] != speaker or not _fits(draft, target):
             continue
         if not draft.value:
@@ -179,7 +200,7 @@ def _correct(draft: Draft, drafts: list[Draft], recent: Sequence[Fact]) -> None:
 def _fits(draft: Draft, target: _Target) -> bool:
     if not draft.value:
         return True
-    if not target.value or target.attribute in ("event", "over", "once", "like", "allergy"):
+    if not target.value or target.attribute in _NOT_CORRECTED:
         return False
     old = next(iter(draft.ends), "")
     if old:

@@ -55,7 +55,7 @@ ORDER BY l.valid_from DESC, l.id DESC
 LIMIT :limit
 
 -- name: facts_of_attribute
--- The gate's neighbours: the same of the same subject.
+-- The gate's neighbours where a statement has no topic of its own, such as what happened.
 SELECT l.*, NULL AS session_id FROM long_term_memories AS l
 WHERE l.scope_id = :scope_id AND l.subject = :subject AND l.attribute = :attribute AND l.status = 'active'
 ORDER BY l.id DESC
@@ -69,7 +69,7 @@ ORDER BY l.id DESC
 LIMIT :limit
 
 -- name: facts_of_values
--- The gate's neighbours: what a new fact says to be over, whatever its attribute.
+-- The gate's neighbours: what a new fact says to be over, whatever its attribute; one term of each value finds it.
 SELECT l.*, NULL AS session_id FROM long_term_memories AS l
 WHERE l.status = 'active' AND l.scope_id = :scope_id AND l.subject = :subject AND l.id IN (
     SELECT m.id FROM json_each(:values) AS j CROSS JOIN long_term_memories AS m
@@ -80,12 +80,12 @@ WHERE l.status = 'active' AND l.scope_id = :scope_id AND l.subject = :subject AN
     UNION ALL
     SELECT m.id FROM long_term_memories AS m
     WHERE m.scope_id = :scope_id AND m.subject = :subject AND m.status = 'active'
-        AND m.attribute IN ('home', 'dwelling', 'job', 'employer', 'work on', 'decide', 'use')
-    UNION ALL
-    SELECT m.id FROM long_term_memories AS m
-    WHERE m.scope_id = :scope_id AND m.subject = :subject AND m.status = 'active'
-        AND (m.attribute >= 'use for ' AND m.attribute < 'use for!' OR m.attribute >= 'do ' AND m.attribute < 'do!'
-            OR m.attribute >= 'plan' AND m.attribute < 'plan!' OR m.attribute >= 'my ' AND m.attribute < 'my!')
+        AND (
+            m.attribute IN ('home', 'dwelling', 'job', 'employer', 'work on', 'decide', 'have', 'prefer')
+            OR m.attribute >= 'use' AND m.attribute < 'usf' OR m.attribute >= 'do ' AND m.attribute < 'do!'
+            OR m.attribute >= 'plan' AND m.attribute < 'plao' OR m.attribute >= 'my ' AND m.attribute < 'my!'
+        )
+        AND EXISTS (SELECT 1 FROM json_each(:terms) AS t WHERE instr(m.value, t.value))
 )
 ORDER BY l.id DESC
 LIMIT :limit
