@@ -8,8 +8,8 @@ from memory.facts.reading import Said, read
 
 _WORDS = st.sampled_from(
     """I my we our am is are was have had like love hate not never no longer anymore live in at Oslo work as a nurse
-    moved from to sold the car cat two three 3 5:30 will going plan , . ! ? and but because if "quoted" actually sorry meant
-    scratch that sister Anna favourite colour green use for decided prefer over tea coffee
+    moved from to sold the car cat two three 3 5:30 will going plan , . ! ? and but because if "quoted" actually sorry
+    meant scratch that sister Anna favourite colour green use for decided prefer over tea coffee
     我 我们 妈妈 的 是 不 喜欢 住在 北京 搬到 上海 了 ， 。 今年 岁 三 只 猫
     其实 不是 改成 决定 用 每天 点 起床 对 过敏 卖 把 换成""".split()  # noqa: SIM905 - word lists read best as text
 )
