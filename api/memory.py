@@ -8,7 +8,7 @@ from api import views
 from api.services import Services, services
 from memory.types import Scope
 from recall.search import SEARCHED
-from sidestream.api_models import MAX_QUERY_CHARS, ContextResult, SearchRequest, SearchResult
+from sidestream.api_models import MAX_QUERY_CHARS, ContextResult, EventProgress, SearchRequest, SearchResult
 
 router = APIRouter(prefix="/v1")
 
@@ -40,10 +40,7 @@ async def context(
     A session of another user is empty here, unless it was opened as shared. A slash in a
     session id may stand as it is.
     """
-    waited = None
-    if wait_for is not None:
-        status = await doors.reader.wait_for(namespace, wait_for, wait_timeout)
-        waited = None if status is None else status.state
+    waited = await _waited(doors, namespace, wait_for, wait_timeout)
     scope = Scope(user_id, namespace, session_id)
     found = await doors.reader.build_context(scope, query, tokens=tokens)
     return views.context(found, waited)
@@ -55,7 +52,16 @@ async def search(body: SearchRequest, doors: Doors) -> SearchResult:
     scope = Scope(body.user_id, body.namespace, body.session_id, body.agent_id)
     kinds = SEARCHED if body.kinds is None else tuple(body.kinds)
     by = views.filter_of(body)
+    waited = await _waited(doors, body.namespace, body.wait_for, body.wait_timeout)
     found = await doors.staged.search(
         scope, body.query, body.limit, body.stages, kinds=kinds, by=by, explain=body.explain
     )
-    return views.search(found)
+    return views.search(found, waited)
+
+
+async def _waited(doors: Services, namespace: str, event_id: str | None, longest: float) -> EventProgress | None:
+    """The event's state once it is stored, or after `longest` seconds; None where none is waited for or known."""
+    if event_id is None:
+        return None
+    status = await doors.reader.wait_for(namespace, event_id, longest)
+    return None if status is None else status.state

@@ -39,7 +39,7 @@ def context(found: Found, waited: EventProgress | None) -> ContextResult:
     )
 
 
-def search(found: FoundHits) -> SearchResult:
+def search(found: FoundHits, waited: EventProgress | None = None) -> SearchResult:
     """Hits as an answer."""
     dropped = [
         DroppedHit(kind=d.scored.kind, id=max(d.scored.id, 0), score=d.scored.score, reason=d.reason)
@@ -48,6 +48,7 @@ def search(found: FoundHits) -> SearchResult:
     return SearchResult(
         hits=[hit(h) for h in found.hits],
         dropped=dropped,
+        waited_for=waited,
         lag=lag(found.lag),
         degraded=degradations(found.degraded),
     )

@@ -82,7 +82,8 @@ class AsyncClient:
         """One user's memories, best first; `session_id` narrows, `kinds` absent means all but the timeline.
 
         `narrow`: `agent_id`, `since`, `until`, `types`, `tags`, `min_confidence`, `data_source`, `metadata`, `as_of`,
-        `include` and `explain`, as docs/api.md has them. ApiError where one is not as it should be.
+        `include`, `explain`, `wait_for` and `wait_timeout`, as docs/api.md has them. ApiError where one is not as it
+        should be.
         """
         return await self._call(http_api.search_request(query, user_id, namespace, session_id, limit, kinds, narrow))
 

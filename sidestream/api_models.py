@@ -69,6 +69,8 @@ class SearchRequest(Request):
         default_factory=list, max_length=3, description="Models to improve the result with; each takes seconds."
     )
     explain: bool = Field(default=False, description="Say why each hit was found, and what was dropped.")
+    wait_for: str | None = Field(default=None, min_length=1, description="An event id to wait for, until it is stored.")
+    wait_timeout: float = Field(default=2.0, gt=0, le=30, description="Longest wait for it, in seconds.")
 
 
 class Lag(Result):
@@ -167,6 +169,7 @@ class SearchResult(Result):
 
     hits: list[MemoryHit]
     dropped: list[DroppedHit] = Field(default_factory=list, description="Only with `explain`.")
+    waited_for: EventProgress | None = Field(default=None, description="State of `wait_for` when the wait ended.")
     lag: Lag = Field(default_factory=lambda: Lag())
     degraded: list[Degradation] = Field(default_factory=list)
 

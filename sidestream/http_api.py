@@ -102,6 +102,7 @@ def search_request(
         "/v1/memories/search",
         SearchResult,
         body=checked.model_dump(mode="json", exclude_none=True, exclude_unset=True),
+        wait=checked.wait_timeout if checked.wait_for else 0.0,
     )
 
 

@@ -55,6 +55,8 @@ def test_a_context_waits_for_an_event_and_says_where_all_of_it_comes_from(client
     user, session = new_id(), f"data set/{new_id()}/1"
     ids = client.publish(turn(session, "My boat is moored at pier nine.", "Noted.", user))
     client.wait_for(ids[0], 60.0, state="summarised")
+    found = client.search("boat", user_id=user, wait_for=ids[0], wait_timeout=20.0)
+    assert found.waited_for == "summarised" and ids[0] in [hit.event_id for hit in found.hits]
     here = client.context(session, "Where is my boat?", user_id=user, wait_for=ids[1], wait_timeout=20.0)
     assert here.waited_for in ("stored", "embedded", "summarised")
     assert [m["content"] for m in here.messages[:2]] == ["My boat is moored at pier nine.", "Noted."]
