@@ -56,14 +56,14 @@ LIMIT :limit
 
 -- name: facts_of_attribute
 -- The gate's neighbours where a statement has no topic of its own, such as what happened.
-SELECT l.*, NULL AS session_id FROM long_term_memories AS l
+SELECT l.*, NULL AS session_id FROM long_term_memories AS l INDEXED BY long_term_memories_by_attribute
 WHERE l.scope_id = :scope_id AND l.subject = :subject AND l.attribute = :attribute AND l.status = 'active'
 ORDER BY l.id DESC
 LIMIT :limit
 
 -- name: facts_of_topic
--- The gate's neighbours: anything about the same thing.
-SELECT l.*, NULL AS session_id FROM long_term_memories AS l
+-- The gate's neighbours: anything about the same thing. Left to itself, SQLite walks all of a scope in the order of ids.
+SELECT l.*, NULL AS session_id FROM long_term_memories AS l INDEXED BY long_term_memories_by_topic
 WHERE l.scope_id = :scope_id AND l.topic = :topic AND l.topic <> '' AND l.status = 'active'
 ORDER BY l.id DESC
 LIMIT :limit
