@@ -92,7 +92,7 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """A host without Redis or database, as it is when everything behind it is away."""
     with FakeOpenAI() as server:
-        settings = load(chat_base_url=server.url, chat_model="test", llm_retries=0, llm_timeout=5)
+        settings = load(chat_base_url=server.url, chat_model="test", llm_retries=0, llm_timeout=60)
         model = build_chat(settings)
         options = RecallOptions(folder / "absent.db")
         reader = Reader(ReadDatabase(options.database), None, None, options, Keys())
