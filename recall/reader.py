@@ -149,7 +149,7 @@ class Reader:
         self.troubles.seen(parts.degraded, (*_asked(vector), *(["checkpoint"] if parts.reuse else [])))
         budget = plan(model_window or self.options.chat_window, self.options.shares, tokens=tokens)
         result = build(parts, runtime=runtime, budget=budget, options=self.options, corrector=corrector)
-        self._tally.add(levels(result.context, reuse=parts.reuse))
+        self._tally.add(levels(result.context, reuse=parts.reuse, there=parts.checkpoint is not None))
         return result
 
     async def event_state(self, namespace: str, event_id: str) -> EventStatus | None:

@@ -9,13 +9,15 @@ from store.read_counts import add
 from store.redis_client import REDIS_ERRORS, AsyncRedis
 
 
-def levels(context: Context, *, reuse: bool) -> list[str]:
+def levels(context: Context, *, reuse: bool, there: bool) -> list[str]:
     """What there is to count of a context: level 1 where a message was cut, level 2 where the session was so long that
-    a checkpoint was to stand in; that failed where there was none, or no room for it."""
+    a checkpoint was to stand in; that failed where there was no room for it or it could not be read, and waits where
+    there was none yet."""
     found = ["l1_triggered", "l1_succeeded"] if context.statistics["cut_messages"] else []
     if reuse:
         used = context.statistics["kept"]["checkpoint"]
-        found += ["l2_triggered", "l2_succeeded" if used else "l2_failed"]
+        unread = any(note.part == "checkpoint" for note in context.degraded)
+        found += ["l2_triggered", "l2_succeeded" if used else "l2_failed" if there or unread else "l2_waiting"]
     return found
 
 

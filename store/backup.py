@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +17,9 @@ from store import tombstones
 from store.archive import Archive
 from store.archive_folder import LocalArchive
 from store.db import Database
-from store.erase_archive import erase_archived
+from store.erase_archive import erase_with_archive, guests
 from store.erase_rows import Person, RowEraser, rewrite
-from store.errors import NotFound, StoreCorrupt, StoreError, StoreUnavailable
+from store.errors import NotFound, StoreBusy, StoreCorrupt, StoreError, StoreUnavailable
 from store.migrate import schema_version
 from store.opening import open_database
 from store.tombstones import KEY_FILE, LIST_FILE, Marker
@@ -49,9 +48,11 @@ def backup(archive: Archive, folder: Path, now: float) -> Backup:
     Raises:
         StoreUnavailable: the folder is not empty or cannot be written.
         StoreFull: there is no room for it; what was written is removed.
+        StoreBusy: somebody was erased meanwhile; the backup is removed.
     """
     db = archive.db
     made = not folder.exists()
+    erased = db.tuples("tombstones_all")
     _need_empty(folder)
     try:
         _private(folder)
@@ -68,13 +69,19 @@ def backup(archive: Archive, folder: Path, now: float) -> Backup:
         raise
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     with db.atomic():
-        db.run(
-            "backups_add",
-            location=str(folder.resolve()),
-            checksum=_checksum(folder / DATABASE),
-            byte_count=size,
-            now=now,
-        )
+        # An erasure writes its tombstones first and asks for backups later: it reaches this one, or is seen here.
+        meanwhile = db.tuples("tombstones_all") != erased
+        if not meanwhile:
+            db.run(
+                "backups_add",
+                location=str(folder.resolve()),
+                checksum=_checksum(folder / DATABASE),
+                byte_count=size,
+                now=now,
+            )
+    if meanwhile:
+        _remove(folder, made)
+        raise StoreBusy("somebody was erased while the backup was written, and may stand in it; make it again")
     return Backup(folder, size, copied, tuple(missing))
 
 
@@ -102,8 +109,8 @@ def check(folder: Path) -> dict[str, Any]:
 def restore(folder: Path, data_dir: Path, *, erased_in: Path | None, clock: Callable[[], float]) -> int:
     """Puts the backup into `data_dir`, which must be without a database; how many users were erased again.
 
-    `erased_in` is the data folder with the tombstones of erasures after the backup: whoever they name is erased from
-    what was restored, before anybody reads it.
+    `erased_in` is the data folder with the tombstones of erasures after the backup, by default `data_dir` itself where
+    it has any: whoever they name is erased from what was restored, before anybody reads it.
 
     Raises:
         NotFound, StoreCorrupt: as `check`; nothing was written.
@@ -112,16 +119,23 @@ def restore(folder: Path, data_dir: Path, *, erased_in: Path | None, clock: Call
     manifest = check(folder)
     if (data_dir / DATABASE).exists():
         raise StoreUnavailable(f"{data_dir / DATABASE}: is there already: restore into an empty folder")
-    known = tombstones.listed(erased_in) if erased_in is not None else {}
+    source = data_dir if erased_in is None else erased_in
+    known = tombstones.listed(source)
+    key = Marker.of(source).key if known else None
     part = data_dir / f"{DATABASE}.part"
     try:
         _private(data_dir)
         for name in manifest["files"]:
+            if name in (KEY_FILE, LIST_FILE) and (data_dir / name).exists():
+                # It tells of later erasures than the backup's, or is what a restore that was killed has written.
+                continue
             target = part if name == DATABASE else data_dir / name
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             _copy(folder / name, target)
-        if erased_in is not None and known:
-            _copy(erased_in / KEY_FILE, data_dir / KEY_FILE)
+        if key is not None:
+            (data_dir / KEY_FILE).write_bytes(key)
+            (data_dir / KEY_FILE).chmod(0o600)
+            _sync(data_dir / KEY_FILE)
         again = _erase_again(part, data_dir, known, clock)
         part.replace(data_dir / DATABASE)
     except OSError as error:
@@ -137,12 +151,13 @@ def _erase_again(path: Path, data_dir: Path, known: dict[str, float], clock: Cal
         new = {digest: at for digest, at in known.items() if standing.get(digest, float("-inf")) < at}
         marker = Marker.of(data_dir) if new else None
         archive = Archive(db, LocalArchive(data_dir / ARCHIVE))
-        for namespace, user_id in db.tuples("scopes_all") if marker is not None else ():
+        everybody = {*db.tuples("erase_everybody"), *guests(archive)} if marker is not None else set()
+        for namespace, user_id in sorted(everybody):
             if marker is None or marker.user(namespace, user_id) not in new:
                 continue
-            person, counts = Person(namespace, user_id), Counter[str]()
-            RowEraser(db, person).run()
-            erase_archived(archive, person, counts)
+            eraser = RowEraser(db, Person(namespace, user_id))
+            eraser.learn()
+            erase_with_archive(eraser, archive, lambda: None)
             again += 1
         for digest, at in new.items():
             tombstones.put(db, [digest], at)

@@ -19,7 +19,7 @@ from store.archive import Archive
 from store.archive_folder import LocalArchive
 from store.backup import ARCHIVE, DATABASE, rewrite_manifest, tidy
 from store.db import Database
-from store.erase_archive import erase_archived
+from store.erase_archive import erase_with_archive
 from store.erase_proof import Search, folder_files
 from store.erase_redis import RedisEraser
 from store.erase_rows import Person, RowEraser, rewrite
@@ -63,7 +63,9 @@ def erase(reach: Reach, namespace: str, user_id: str, *, actor: str, owner: str,
     """Erases a user of a namespace.
 
     Raises:
-        LegalHold: a hold stands on the user or on the namespace; nothing was erased.
+        LegalHold: a hold stands on the user, on the namespace, or on somebody in whose sessions they spoke; nothing
+            was erased.
+        LeaseLost: the nightly run took over, after this had been held up for long; ask again.
         StoreBusy: the nightly run is at work, or the file stayed locked; ask again.
         StoreError: SQLite or the archive refused; what was erased before stays so.
     """
@@ -72,16 +74,21 @@ def erase(reach: Reach, namespace: str, user_id: str, *, actor: str, owner: str,
     lease = leases.acquire(db, LEASE, owner, LEASE_SECONDS, clock())
     if lease is None:
         raise StoreBusy("the nightly run is at work on the archive; ask again when it is done")
+
+    def held() -> None:
+        with db.atomic():
+            leases.hold(db, lease, clock())
+
     try:
         at = clock()
         marker = Marker.of(reach.data_dir, create=True)
-        _rows(db, person, marker, at, result)
-        result.left += erase_archived(reach.archive, person, result.counts)
+        _stored(db, reach.archive, person, marker, at, result, held)
         _redis(reach, person, at, result)
         # Sessions that only Redis knew of are known now.
         tombstones.put(db, _digests(person, marker), at)
         for place in [place for (place,) in db.tuples("backups_places")]:
-            _backup(Path(place), reach.db, person, marker, at, result)
+            held()
+            _backup(Path(place), reach.db, person, marker, at, result, held)
         if not rewrite(db):
             result.left.append(f"{db.path}-wal: a reader kept the write-ahead log from being cut; erase again")
     finally:
@@ -93,11 +100,19 @@ def erase(reach: Reach, namespace: str, user_id: str, *, actor: str, owner: str,
     return result
 
 
-def _rows(db: Database, person: Person, marker: Marker, at: float, result: Erased) -> None:
+def _stored(
+    db: Database,
+    archive: Archive | None,
+    person: Person,
+    marker: Marker,
+    at: float,
+    result: Erased,
+    held: Callable[[], None],
+) -> None:
     eraser = RowEraser(db, person)
-    eraser.learn_sessions()
+    eraser.learn()
     tombstones.put(db, _digests(person, marker), at)
-    eraser.run()
+    result.left += erase_with_archive(eraser, archive, held)
     result.counts += eraser.counts
 
 
@@ -115,16 +130,22 @@ def _redis(reach: Reach, person: Person, at: float, result: Erased) -> None:
     result.counts += eraser.counts
 
 
-def _backup(folder: Path, own: Database, person: Person, marker: Marker, at: float, result: Erased) -> None:
+def _backup(
+    folder: Path,
+    own: Database,
+    person: Person,
+    marker: Marker,
+    at: float,
+    result: Erased,
+    held: Callable[[], None],
+) -> None:
     if not (folder / DATABASE).exists():
         result.left.append(f"backup {folder} is not where it was made: erase it there by hand, or delete it")
         return
     try:
         with open_database(folder / DATABASE, clock=own.clock) as db:
-            _rows(db, person, marker, at, result)
-            archive = Archive(db, LocalArchive(folder / ARCHIVE))
-            if (folder / ARCHIVE).exists():
-                result.left += erase_archived(archive, person, result.counts)
+            archive = Archive(db, LocalArchive(folder / ARCHIVE)) if (folder / ARCHIVE).exists() else None
+            _stored(db, archive, person, marker, at, result, held)
             rewrite(db)
         tidy(folder / DATABASE)
         rewrite_manifest(folder, own)

@@ -122,24 +122,51 @@ class RedisEraser:
         return False
 
     def _rewrite(self, sleep: Callable[[float], None]) -> None:
-        if not int(self._client.info("persistence").get("aof_enabled", 0)):
-            return
+        if int(self._client.info("persistence").get("aof_enabled", 0)):
+            self._write(
+                "append-only file", self._client.bgrewriteaof, ("aof_rewrite_", "aof_last_bgrewrite_status"), sleep
+            )
+            self.counts["append_only_files_rewritten"] += 1
+        if self._saves_snapshots():
+            self._write("snapshot", self._client.bgsave, ("rdb_bgsave_", "rdb_last_bgsave_status"), sleep)
+            self.counts["snapshots_rewritten"] += 1
+
+    def _saves_snapshots(self) -> bool:
+        """A snapshot that was saved before still holds what was deleted, until the next one takes its place."""
         try:
-            self._client.bgrewriteaof()
-        except redis.ResponseError as error:
-            if "already in progress" not in str(error):
-                raise
+            return bool(self._client.config_get("save").get("save"))
+        except redis.ResponseError:  # a hosted Redis lets nobody see or write its files
+            return False
+
+    def _write(
+        self, what: str, begin: Callable[[], object], names: tuple[str, str], sleep: Callable[[float], None]
+    ) -> None:
+        prefix, status = names
         end = time.monotonic() + _REWRITE
+        begun = False
         while True:
             info = self._client.info("persistence")
-            if not int(info["aof_rewrite_in_progress"]) and not int(info["aof_rewrite_scheduled"]):
+            busy = any(int(info.get(f"{prefix}{name}", 0)) for name in ("in_progress", "scheduled"))
+            if begun and not busy:
                 break
+            if not busy:
+                begun = self._begin(begin)
             if time.monotonic() > end:
-                raise StoreUnavailable(f"Redis did not write its append-only file anew within {_REWRITE:.0f} s")
+                raise StoreUnavailable(f"Redis did not write its {what} anew within {_REWRITE:.0f} s")
             sleep(0.05)
-        if info["aof_last_bgrewrite_status"] != "ok":
-            raise StoreUnavailable("Redis could not write its append-only file anew; see its log")
-        self.counts["append_only_files_rewritten"] += 1
+        if info[status] != "ok":
+            raise StoreUnavailable(f"Redis could not write its {what} anew; see its log")
+
+    @staticmethod
+    def _begin(begin: Callable[[], object]) -> bool:
+        """False where Redis is still writing the one from before the deletion: it may hold what was deleted."""
+        try:
+            begin()
+        except redis.ResponseError as error:
+            if "in progress" not in str(error):
+                raise
+            return False
+        return True
 
     @staticmethod
     def _pattern(prefix: str) -> str:

@@ -2,10 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory.retention import Type
 from memory.terms import searchable
 from memory.types import Scope
 from store import archive_kinds
@@ -21,11 +22,18 @@ _NEEDLES = 200
 
 @dataclass(slots=True)
 class Person:
-    """Who is erased, and what the search afterwards looks for: texts of theirs, at most 200, in memory alone."""
+    """Who is erased, and what the search afterwards looks for: texts of theirs, at most 200, in memory alone.
+
+    `guest_ids` and `guest_turns` (session's number and turn) are messages of theirs in sessions of others.
+    """
 
     namespace: str
     user_id: str
     session_ids: set[str] = field(default_factory=set)
+    session_pks: set[int] = field(default_factory=set)
+    guest_ids: set[int] = field(default_factory=set)
+    guest_turns: set[tuple[int, int]] = field(default_factory=set)
+    timeline_ids: set[int] = field(default_factory=set)
     event_ids: set[str] = field(default_factory=set)
     needles: set[str] = field(default_factory=set)
 
@@ -40,18 +48,34 @@ class RowEraser:
 
     def __init__(self, db: Database, person: Person) -> None:
         self._db = db
-        self._person = person
+        self.person = person
         self._scope = find_scope(db, Scope(person.user_id, person.namespace))
         self.counts: Counter[str] = Counter()
-        self._session_pks: list[int] = []
-        self._guest_turns: set[tuple[int, int]] = set()
-        self._guest_ids: list[int] = []
 
-    def learn_sessions(self) -> None:
-        """Adds the person's sessions to what is known of them; before their tombstones are written."""
+    def learn(self) -> None:
+        """Adds the person's sessions, and where they spoke as a guest, to what is known of them; before their
+        tombstones are written, and before anything is deleted."""
+        person = self.person
         for row in self._db.run("erase_sessions", scope_id=self._scope):
-            self._session_pks.append(row["id"])
-            self._person.session_ids.add(row["session_id"])
+            person.session_pks.add(row["id"])
+            person.session_ids.add(row["session_id"])
+        self._spoke(self._guest_rows(-1))
+
+    def forget_made_of(self) -> None:
+        """What was made of the person's words in sessions of others, and what is being made of them: whoever has such
+        a job in hand cannot write its result, and the job is done again with what is left."""
+        person = self.person
+        if not person.guest_turns and not person.timeline_ids:
+            return
+        turns = json.dumps(sorted(person.guest_turns))
+        ids = json.dumps(sorted(person.guest_ids))
+        known = {"turns": turns, "ids": ids, "entries": json.dumps(sorted(person.timeline_ids))}
+        with self._db.atomic():
+            self._delete("summary", self._db.tuples("erase_guest_summaries", known))
+            self._delete("fact", self._db.tuples("erase_guest_facts", known))
+            for name in ("checkpoints", "timeline", "drafts"):
+                self.counts[name] += len(self._db.tuples(f"erase_guest_{name}", known))
+            self._db.run("erase_guest_jobs", turns=turns, now=self._db.clock())
 
     def run(self) -> None:
         """Everything, and then the file anew without what was deleted.
@@ -60,27 +84,34 @@ class RowEraser:
             StoreError: SQLite refused; what was erased before stays so.
         """
         self._db.script("secure_delete", "PRAGMA secure_delete = ON")
-        self._messages("erase_messages", guest=False)
-        self._messages("erase_messages_as_guest", guest=True)
+        self._messages(guest=False)
+        self._messages(guest=True)
         with self._db.atomic():
             self._db.script("defer", "PRAGMA defer_foreign_keys = ON")
-            self._as_guest()
             self._memories()
             self._work()
             self._rest()
 
-    def _messages(self, statement: str, *, guest: bool) -> None:
-        person = self._person
-        params = {"scope_id": self._scope or 0, "namespace": person.namespace, "user_id": person.user_id}
-        while True:
-            rows = self._db.run_on("", statement, params | {"limit": _SLICE})
-            if not rows:
-                return
+    def _messages(self, *, guest: bool) -> None:
+        while rows := self._guest_rows(_SLICE) if guest else self._own_rows():
             with self._db.atomic():
                 self._forget_messages(rows)
-            if guest:
-                self._guest_turns |= {(row["session_pk"], row["turn"]) for row in rows}
-                self._guest_ids += [row["id"] for row in rows]
+                if guest:
+                    self._spoke(rows)
+                    self.forget_made_of()
+
+    def _spoke(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            self.person.guest_ids.add(row["id"])
+            self.person.guest_turns.add((row["session_pk"], row["turn"]))
+
+    def _own_rows(self) -> list[Row]:
+        return self._db.run_on("", "erase_messages", {"scope_id": self._scope or 0, "limit": _SLICE})
+
+    def _guest_rows(self, limit: int) -> list[Row]:
+        person = self.person
+        params = {"namespace": person.namespace, "user_id": person.user_id, "limit": limit}
+        return self._db.run_on("", "erase_messages_as_guest", params)
 
     def _forget_messages(self, rows: Sequence[Row]) -> None:
         ids = [row["id"] for row in rows]
@@ -88,46 +119,41 @@ class RowEraser:
         self._events([row["event_id"] for row in rows])
         self._db.many("erase_job", [(f"message:{i}",) for i in ids])
         for row in rows:
-            self._person.said(row["content"])
-        self._cached([_embedded(row) for row in rows])
-
-    def _as_guest(self) -> None:
-        if not self._guest_turns:
-            return
-        turns = json.dumps(sorted(self._guest_turns))
-        summaries = [i for (i,) in self._db.tuples("erase_guest_summaries", {"turns": turns})]
-        facts = [i for (i,) in self._db.tuples("erase_guest_facts", {"ids": json.dumps(self._guest_ids)})]
-        self._delete("summary", summaries)
-        self._delete("fact", facts)
-        for name in ("checkpoints", "timeline"):
-            self.counts[name] += len(self._db.tuples(f"erase_guest_{name}", {"turns": turns}))
+            self.person.said(row["content"])
+        self.forget_cached([embedded(row) for row in rows])
 
     def _memories(self) -> None:
         if self._scope is None:
             return
         for kind in ("summary", "fact"):
             table = KINDS[kind].table
-            texts = [text for (text,) in self._db.tuples("erase_texts", {"scope_id": self._scope}, table=table)]
-            self._cached(texts)
-            for text in texts:
-                self._person.said(text)
-            self._delete(kind, [i for (i,) in self._db.tuples("erase_ids", {"scope_id": self._scope}, table=table)])
+            self._delete(kind, self._db.tuples("erase_texts", {"scope_id": self._scope}, table=table))
+        for (text,) in self._db.tuples("erase_drafts", {"scope_id": self._scope}):
+            self.person.said(text)
         for event_id, content in self._db.tuples("erase_run_events", {"scope_id": self._scope}):
             self._events([event_id])
-            self._person.said(content)
+            self.person.said(content)
 
-    def _delete(self, kind: Any, ids: Sequence[int]) -> None:
+    def _delete(self, kind: Type, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Rows of id and text; with each earlier text of a fact, which was embedded too."""
+        ids = [i for i, _ in rows]
+        texts = [text for _, text in rows]
+        if kind == "fact":
+            texts += [text for (text,) in self._db.tuples("erase_former_texts", {"ids": json.dumps(ids)})]
+        self.forget_cached(texts)
+        for text in texts:
+            self.person.said(text)
         self._db.many("erase_job", [(f"{kind}:{i}",) for i in ids])
         self.counts[KINDS[kind].table] += archive_kinds.delete(self._db, KINDS[kind], ids)
 
     def _work(self) -> None:
-        person = self._person
+        person = self.person
         known = {
             "namespace": person.namespace,
             "user_id": person.user_id,
             "scope_id": self._scope,
             "session_ids": json.dumps(sorted(person.session_ids)),
-            "session_pks": json.dumps(self._session_pks),
+            "session_pks": json.dumps(sorted(self.person.session_pks)),
         }
         found = self._db.tuples("erase_jobs", known)
         jobs = [i for i, _ in found]
@@ -140,7 +166,7 @@ class RowEraser:
 
     def _rest(self) -> None:
         """Whatever else names the person's scope or sessions, also in tables that this file does not know."""
-        params: dict[str, object] = {"session_pks": json.dumps(self._session_pks)}
+        params: dict[str, object] = {"session_pks": json.dumps(sorted(self.person.session_pks))}
         for (table,) in self._db.tuples("erase_tables", {"column": "session_pk"}):
             self.counts[table] += len(self._db.tuples("erase_by_session", params, table=table))
         if self._scope is None:
@@ -150,10 +176,11 @@ class RowEraser:
         self._db.run("erase_scope", scope_id=self._scope)
 
     def _events(self, event_ids: Sequence[str]) -> None:
-        self._person.event_ids.update(event_ids)
-        self._db.many("erase_events", [(self._person.namespace, event_id) for event_id in event_ids])
+        self.person.event_ids.update(event_ids)
+        self._db.many("erase_events", [(self.person.namespace, event_id) for event_id in event_ids])
 
-    def _cached(self, texts: Sequence[str]) -> None:
+    def forget_cached(self, texts: Sequence[str]) -> None:
+        """Takes the vectors of these texts out of the cache."""
         self._db.many("erase_cached", [(digest(text),) for text in texts])
 
 
@@ -171,6 +198,7 @@ def rewrite(db: Database) -> bool:
     return not busy
 
 
-def _embedded(row: Row) -> str:
+def embedded(row: Mapping[str, Any]) -> str:
+    """What of a message is embedded."""
     name = json.loads(row["metadata"]).get("name")
     return searchable(name if isinstance(name, str) else None, row["content"])

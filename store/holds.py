@@ -42,11 +42,16 @@ def refuse_held(db: Database, namespace: str, user_id: str) -> None:
     """Lets pass what is under no hold.
 
     Raises:
-        LegalHold: a hold stands on the user or on the namespace.
+        LegalHold: a hold stands on the user, on the namespace, or on somebody in whose sessions the user spoke.
     """
     reason = db.value("holds_on", namespace=namespace, user_id=user_id)
     if reason is not None:
         raise LegalHold(f"{_named(namespace, user_id)} is under a legal hold: {reason}; release it first")
+    reason = db.value("erase_held_hosts", namespace=namespace, user_id=user_id)
+    if reason is not None:
+        raise LegalHold(
+            f"{_named(namespace, user_id)} spoke in a session that is under a legal hold: {reason}; release it first"
+        )
 
 
 def _named(namespace: str, user_id: str | None) -> str:

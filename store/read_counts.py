@@ -14,7 +14,7 @@ from store import counters
 from store.db import Database
 from store.redis_client import AsyncRedis
 
-COUNTED: Final = ("l1_triggered", "l1_succeeded", "l2_triggered", "l2_succeeded", "l2_failed")
+COUNTED: Final = ("l1_triggered", "l1_succeeded", "l2_triggered", "l2_succeeded", "l2_failed", "l2_waiting")
 """What is counted, without the `compaction_` that stands before it in the counters."""
 
 _BATCH = b"batch"

@@ -40,6 +40,7 @@ def export(db: Database, scope: Scope, now: float) -> Iterator[str]:
             "user_id": scope.user_id,
             "session_id": scope.session_id,
             "exported_at": now,
+            "left_out": left_out(db, scope),
         }
         yield _line(header)
         ids: dict[str, list[int]] = {SCOPE: [pk]}
@@ -52,6 +53,12 @@ def export(db: Database, scope: Scope, now: float) -> Iterator[str]:
                 yield _line({"table": table.name, "row": row})
         for row in _ledger(db, scope.namespace, event_ids):
             yield _line({"table": EVENTS, "row": row})
+
+
+def left_out(db: Database, scope: Scope) -> dict[str, int]:
+    """What an export of the scope is without: `jobs` that are not done and `generations` of facts of its user, and the
+    namespace's `archive_files`."""
+    return dict(db.run("scope_left_out", namespace=scope.namespace, scope_id=find_scope(db, scope))[0])
 
 
 def _rows(db: Database, table: ScopeTable, scope: Scope, ids: dict[str, list[int]]) -> list[dict[str, Any]]:

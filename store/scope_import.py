@@ -37,14 +37,18 @@ def load(db: Database, lines: Iterable[str], *, embed_min_chars: int) -> Importe
 
     Raises:
         StoreError: it is no export, or of a newer program; a line that cannot be read is named.
-        StoreConflict: a session of the same id belongs to another user here, or the user was erased since.
+        StoreConflict: a session of the same id belongs to another user here, or the user or a guest was erased since.
     """
     numbered = enumerate(lines, 1)
     header = _header(db, numbered)
     scope = Scope(user_id=header["user_id"], namespace=header["namespace"])
-    if Erased(db).since(scope.namespace, scope.user_id, header["session_id"], header["exported_at"]):
+    erased, made_at = Erased(db), header["exported_at"]
+    if erased.since(scope.namespace, scope.user_id, header["session_id"], made_at):
         raise StoreConflict(f"user {scope.user_id!r} was erased after this export was made")
     rows = _grouped(numbered)
+    for guest in sorted(_guests(rows.get("main_messages", ()))):
+        if erased.since(scope.namespace, guest, None, made_at):
+            raise StoreConflict(f"user {guest!r}, who speaks in it, was erased after this export was made")
     for row in rows.get("sessions", ()):
         holder = owner(db, scope.namespace, row["session_id"])
         if holder is not None and holder[0] != scope.user_id:
@@ -56,6 +60,12 @@ def load(db: Database, lines: Iterable[str], *, embed_min_chars: int) -> Importe
         loader.table(table, rows.get(table.name, []))
     loader.ledger(rows.get(EVENTS, []))
     return loader.result
+
+
+def _guests(rows: Iterable[dict[str, Any]]) -> set[str]:
+    """Who said something in the user's sessions besides the user; events of theirs name them."""
+    named = (json.loads(row["metadata"]).get("user_id") for row in rows)
+    return {user for user in named if isinstance(user, str)}
 
 
 class _Loader:

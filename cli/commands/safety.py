@@ -62,7 +62,7 @@ def list_backups(forget: str | None) -> None:
 @click.option(
     "--erased-in",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The former data folder: whoever was erased there after the backup is erased from it too.",
+    help="The former data folder, if it is another: whoever was erased there since is erased from the backup too.",
 )
 def restore(folder: Path, erased_in: Path | None) -> None:
     """Put the backup in FOLDER into the data folder, which must be without a database, and check it."""

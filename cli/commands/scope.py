@@ -11,6 +11,12 @@ from memory.types import Scope
 from store import scope_export, scope_import
 from store.errors import NotFound, StoreConflict
 
+_LEFT_OUT = {
+    "jobs": "jobs that are not done: what they would make is missing where this is imported",
+    "generations": "generations of facts",
+    "archive_files": "files of the namespace's archive, which may hold something of the user",
+}
+
 
 @click.group()
 def scope() -> None:
@@ -25,11 +31,13 @@ def scope() -> None:
 def export_command(file: Path, user: str, namespace: str, session: str | None) -> None:
     """Write a user's sessions, messages, summaries, facts with their history, timeline and runs into FILE.
 
-    What is in the archive is not in it: restore that first, or copy the archive's files. Vectors are made again.
+    What is in the archive is not in it: restore that first, or copy the archive's files. Nor are jobs that are not done
+    (wait until `sidestream status` shows none) and generations of facts. Vectors are made again.
     """
     part = file.with_name(file.name + ".part")
     lines = 0
     with opened() as (_, db):
+        left_out = scope_export.left_out(db, Scope(user, namespace))
         try:
             with part.open("w", encoding="utf-8") as target:
                 for line in scope_export.export(db, Scope(user, namespace, session_id=session), time.time()):
@@ -44,6 +52,9 @@ def export_command(file: Path, user: str, namespace: str, session: str | None) -
         finally:
             part.unlink(missing_ok=True)
     click.echo(f"{file}: {lines - 1} rows")
+    for name, count in left_out.items():
+        if count:
+            click.echo(f"not in it: {count} {_LEFT_OUT[name]}", err=True)
 
 
 @scope.command("import")

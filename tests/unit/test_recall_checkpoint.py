@@ -94,6 +94,7 @@ async def test_one_that_cannot_be_read_is_a_note_and_the_messages_stand_for_them
         context = await known.reader.build_context(ANN, "?")
         assert spoken(context) == ["m1", "m2", "m3", "m4", "m5", "m6"]
         assert [note.part for note in context.degraded if note.part == "checkpoint"] == ["checkpoint"]
+        assert await counted(known) == {"l2_triggered": 1, "l2_failed": 1}
 
 
 async def test_the_levels_are_counted_beside_the_reply(tmp_path: Path) -> None:
@@ -103,13 +104,23 @@ async def test_the_levels_are_counted_beside_the_reply(tmp_path: Path) -> None:
         assert await counted(known) == {}
         grown(known, 900)
         await known.reader.build_context(ANN, "?")
-        assert await counted(known) == {"l2_triggered": 1, "l2_failed": 1}
+        assert await counted(known) == {"l2_triggered": 1, "l2_waiting": 1}
         compacted(known, 1, "fly on 12 May")
         await known.store("x" * 3_000)
         await known.reader.build_context(ANN, "?", tokens=5_000)
         assert await counted(known) == {
-            "l1_triggered": 1, "l1_succeeded": 1, "l2_triggered": 2, "l2_failed": 1, "l2_succeeded": 1,
+            "l1_triggered": 1, "l1_succeeded": 1, "l2_triggered": 2, "l2_waiting": 1, "l2_succeeded": 1,
         }  # fmt: skip
+
+
+async def test_a_checkpoint_without_room_has_failed(tmp_path: Path) -> None:
+    async with memory(tmp_path, embed=False, chat_window=1_000, compaction=RULES) as known:
+        await chat(known, 4)
+        compacted(known, 2, "fly on 12 May")
+        grown(known, 900)
+        context = await known.reader.build_context(ANN, "?", tokens=1)
+        assert context.statistics["kept"]["checkpoint"] == 0
+        assert await counted(known) == {"l2_triggered": 1, "l2_failed": 1}
 
 
 async def test_counts_that_redis_did_not_take_are_sent_with_the_next(tmp_path: Path) -> None:
@@ -121,7 +132,7 @@ async def test_counts_that_redis_did_not_take_are_sent_with_the_next(tmp_path: P
         await known.reader._tally.aclose()
         known.redis_server.connected = True
         await known.reader.build_context(ANN, "?")
-        assert await counted(known) == {"l2_triggered": 2, "l2_failed": 2}
+        assert await counted(known) == {"l2_triggered": 2, "l2_waiting": 2}
 
 
 async def test_counting_writes_nothing_to_sqlite(tmp_path: Path) -> None:

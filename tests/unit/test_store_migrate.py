@@ -95,7 +95,6 @@ TABLES = {
     "rows_delete": "main_messages",
     "rows_insert": "counters (name, value) VALUES (:name, :value)",
     "archive_not_embedded": "main_messages",
-    "erase_ids": "main_messages",
     "erase_texts": "main_messages",
     "erase_by_scope": "main_messages",
     "erase_by_session": "main_messages",

@@ -8,13 +8,13 @@ import pytest
 
 from memory.retention import Rule
 from memory.types import Scope
-from store import backup, fulltext, messages, spaces, tombstones, vectors
+from store import backup, dead_letters, fulltext, messages, spaces, tombstones, vectors
 from store.archive import Archive
 from store.archive_folder import LocalArchive
 from store.archive_restore import Wanted, search
 from store.db import Database
 from store.doctor import examine
-from store.errors import NotFound, StoreCorrupt, StoreUnavailable
+from store.errors import NotFound, StoreBusy, StoreCorrupt, StoreUnavailable
 from store.opening import open_database
 from store.tombstones import Marker
 from tests.unit.nightly_support import archive_in, run_night
@@ -199,3 +199,60 @@ def test_a_backup_of_an_archive_in_a_bucket_leaves_it_there(db: Database, tmp_pa
 
     made = backup.backup(Archive(db, Elsewhere(tmp_path / "elsewhere")), tmp_path / "backup", NOW)
     assert (made.archive_files, made.missing) == (0, ())
+
+
+def guest_archived(archive: Archive, db: Database) -> None:
+    """Carol speaks in Bob's session, and has none of her own: once in the archive, once not."""
+    db.script("shared", "UPDATE sessions SET shared = 1 WHERE session_id = 'b'")
+    say(db, BOB, "carol's archived word", metadata='{"user_id": "carol"}')
+    run_night(archive, Clock(), Rule("message", "archive", 180), days=410)
+    say(db, BOB, "carol's word", metadata='{"user_id": "carol"}')
+    dead_letters.bury(db, "event", "1", "default", "why", {"session_id": "a", "content": "ada's letter"}, NOW)
+
+
+def test_guests_and_letters_do_not_come_back_with_a_backup(archive: Archive, db: Database, tmp_path: Path) -> None:
+    guest_archived(archive, db)
+    backup.backup(archive, tmp_path / "backup", NOW)
+    marker = Marker.of(tmp_path / "data", create=True)
+    tombstones.put(db, [marker.user("default", user) for user in ("ada", "carol")], NOW + 5)
+    assert backup.restore(tmp_path / "backup", tmp_path / "new", erased_in=tmp_path / "data", clock=Clock()) == 2
+    with open_database(tmp_path / "new" / "sidestream.db") as copy:
+        assert "carol's word" not in [m.content for m in messages.window(copy, BOB, 10)]
+        assert copy.value("dead_letters_count", status=None) == 0
+        restored = archive_in(tmp_path / "new", copy)
+        assert "carol's archived word" not in [i["row"]["content"] for i in search(restored, Wanted(BOB), [])]
+
+
+def test_a_restore_into_the_folder_that_was_heeds_its_tombstones(
+    archive: Archive, db: Database, tmp_path: Path
+) -> None:
+    """The database was lost or taken away; what says who was erased still lies there."""
+    marker = Marker.of(tmp_path / "data", create=True)
+    tombstones.put(db, [marker.user("default", "nobody")], NOW)
+    backup.backup(archive, tmp_path / "backup", NOW)
+    tombstones.put(db, [marker.user("default", "ada")], NOW + 5)
+    db.close()
+    (tmp_path / "data" / "sidestream.db").unlink()
+    for erased_in in (tmp_path / "data", None):
+        assert backup.restore(tmp_path / "backup", tmp_path / "data", erased_in=erased_in, clock=Clock()) == 1
+        with open_database(tmp_path / "data" / "sidestream.db") as copy:
+            assert messages.window(copy, ADA, 10) == []
+            assert tombstones.Erased(copy).since("default", "ada", None, NOW)
+        (tmp_path / "data" / "sidestream.db").unlink()
+
+
+def test_a_backup_during_an_erasure_is_refused(
+    archive: Archive, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_archive = backup._copy_archive
+
+    def erased_meanwhile(folder: Path, source: object) -> tuple[int, list[str]]:
+        marker = Marker.of(tmp_path / "data", create=True)
+        tombstones.put(db, [marker.user("default", "ada")], NOW + 5)
+        return copy_archive(folder, source)
+
+    monkeypatch.setattr(backup, "_copy_archive", erased_meanwhile)
+    with pytest.raises(StoreBusy, match="erased while"):
+        backup.backup(archive, tmp_path / "backup", NOW)
+    assert not (tmp_path / "backup").exists()
+    assert db.tuples("backups_places") == []

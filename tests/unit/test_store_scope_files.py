@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory.types import Scope
-from store import fulltext, messages, tombstones
+from store import fulltext, jobs, messages, tombstones
 from store.archive import Archive
 from store.archive_folder import LocalArchive
 from store.db import Database
@@ -134,3 +134,24 @@ def test_nothing_to_export_is_told(source: Database) -> None:
         list(export(source, Scope("nobody"), NOW))
     with pytest.raises(NotFound, match="no session"):
         list(export(source, Scope("ada", session_id="none"), NOW))
+
+
+def test_an_erased_guest_does_not_come_back_with_the_host(source: Database, target: Database) -> None:
+    say(source, Scope("ada", session_id="shared-one"), "carol's word", metadata='{"user_id": "carol"}')
+    lines = list(export(source, ADA, NOW))
+    marker = Marker.of(target.path.parent, create=True)
+    tombstones.put(target, [marker.user("default", "carol")], NOW + 1)
+    with pytest.raises(StoreConflict, match="'carol', who speaks in it, was erased"):
+        load(target, lines, embed_min_chars=10)
+    assert "carol" not in "".join(export(source, BOB, NOW))
+
+
+def test_it_says_what_it_leaves_out(source: Database) -> None:
+    pk = session(source, Scope("ada", session_id="of-open-work")).id
+    before = json.loads(next(iter(export(source, ADA, NOW))))["left_out"]
+    with source.atomic():
+        jobs.owe(
+            source, "summarise", f"turn:{pk}:1", "default", due_at=NOW, now=NOW, payload={"session_pk": pk, "turn": 1}
+        )
+    after = json.loads(next(iter(export(source, ADA, NOW))))["left_out"]
+    assert (after["jobs"] - before["jobs"], after["generations"]) == (1, 0)
