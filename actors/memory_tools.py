@@ -67,7 +67,9 @@ class MemoryTool:
 
     async def _recall(self, wish: RecallArguments) -> str:
         everywhere = Scope(self._scope.user_id, self._scope.namespace)
-        then = Filter(as_of=None if wish.as_of is None else wish.as_of.timestamp())
+        # As the session's context: what is of its source, or of none.
+        source = await self._facts.data_source(self._scope)
+        then = Filter(as_of=None if wish.as_of is None else wish.as_of.timestamp(), data_source=source)
         facts = replace(then, types=tuple(wish.types), tags=tuple(wish.tags), min_confidence=wish.min_confidence)
         hits: list[Hit] = []
         # One search a kind, so that each has its share.

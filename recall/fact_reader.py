@@ -11,7 +11,7 @@ from memory.types import Scope, TimelineEntry, TimelineLevel
 from memory.weights import WeightPolicy
 from recall.database import ReadDatabase
 from recall.explain import Explanation, explain
-from store import fact_reading, facts, timeline
+from store import fact_reading, facts, sessions, timeline
 from store.db import Database
 from store.fact_reading import FactFilter, KnownFact
 
@@ -56,6 +56,15 @@ class FactReader:
 
         def work(db: Database) -> Explanation | None:
             return explain(db, scope, memory_id, self.policy, self._retention, self.clock())
+
+        return await self._db.read(work)
+
+    async def data_source(self, scope: Scope) -> str | None:
+        """The source that the scope's session is about; None for one that is about none, or is not stored yet."""
+
+        def work(db: Database) -> str | None:
+            session = sessions.get(db, scope)
+            return None if session is None else session.data_source
 
         return await self._db.read(work)
 

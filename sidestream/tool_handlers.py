@@ -74,7 +74,9 @@ class MemoryTools:
     def _read(self, wish: _Read) -> str:
         whose: dict[str, Any] = {"user_id": self._scope.user_id, "namespace": self._scope.namespace}
         if isinstance(wish, RecallArguments):
-            return recalled([self._client.search(wish.query, **whose, **search) for search in searches(wish)])
+            return recalled(
+                [self._client.search(wish.query, **whose, **s) for s in searches(wish, self._scope.data_source)]
+            )
         return told(self._client.timeline(**whose, **span(wish, self._scope)))
 
 
@@ -101,7 +103,9 @@ class AsyncMemoryTools:
     async def _read(self, wish: _Read) -> str:
         whose: dict[str, Any] = {"user_id": self._scope.user_id, "namespace": self._scope.namespace}
         if isinstance(wish, RecallArguments):
-            return recalled([await self._client.search(wish.query, **whose, **search) for search in searches(wish)])
+            return recalled(
+                [await self._client.search(wish.query, **whose, **s) for s in searches(wish, self._scope.data_source)]
+            )
         return told(await self._client.timeline(**whose, **span(wish, self._scope)))
 
 
@@ -122,13 +126,12 @@ def write_event(wish: ToolArguments, scope: ToolScope) -> AnyEvent | None:
     return None
 
 
-def searches(wish: RecallArguments) -> list[dict[str, Any]]:
-    """The searches that one recall is made of: one a kind, since their scores are not comparable."""
+def searches(wish: RecallArguments, data_source: str | None = None) -> list[dict[str, Any]]:
+    """The searches that one recall is made of: one a kind, since their scores are not comparable. With a `data_source`
+    of what is of it or of none."""
+    every: dict[str, Any] = {"limit": wish.limit, **({} if data_source is None else {"data_source": data_source})}
     which = {"types": wish.types, "tags": wish.tags, "min_confidence": wish.min_confidence, "as_of": wish.as_of}
-    return [
-        {"kinds": [kind], "limit": wish.limit, **(which if kind == "fact" else {})}
-        for kind in dict.fromkeys(wish.kinds)
-    ]
+    return [{"kinds": [kind], **every, **(which if kind == "fact" else {})} for kind in dict.fromkeys(wish.kinds)]
 
 
 def written(event: AnyEvent, receipt: Receipt) -> str:

@@ -3,9 +3,11 @@
 All of it belongs into a transaction of the caller's, which has read the fact in it.
 """
 
+from typing import Any
+
 from memory.facts.model import Fact, Status
 from sidestream.fieldtypes import Verdict
-from store import facts
+from store import fact_gate, facts
 from store.db import Database
 from store.errors import WrongState
 from store.fact_reading import KnownFact
@@ -58,15 +60,33 @@ def check_verdict(fact: Fact, verdict: Verdict | None) -> None:
         )
 
 
-def release(db: Database, fact: Fact, *, actor: str, reason: str, now: float) -> None:
-    """Makes a quarantined or an archived fact active. Its embedding is the caller's to owe.
+def release(db: Database, fact: Fact, *, actor: str, reason: str, now: float) -> bool:
+    """Lets a quarantined or an archived fact in through the gate, as if it had just been found. Its embedding is the
+    caller's to owe.
+
+    False where it does not become active, but gives way to a fact that says the same or was said later.
 
     Raises:
         WrongState: it is neither.
     """
     check_verdict(fact, "release")
-    facts.activate(db, fact, actor=actor, reason=reason, now=now)
+    told: dict[str, Any] = {"actor": actor, "now": now}
+    draft = fact_gate.draft_of(fact)
+    verdict = fact_gate.weigh(db, draft, fact.scope_id, fact.data_source, now)
+    if verdict.same is not None:
+        facts.strengthen(db, verdict.same, draft, reason="said again", **told)
+        facts.supersede(db, fact, verdict.same, reason=f"{reason}; said already", **told)
+    elif verdict.outdated_by is not None:
+        facts.supersede(db, fact, verdict.outdated_by, reason=f"{reason}; something else was said later", **told)
+    for old in verdict.over:
+        facts.supersede(db, old, verdict.same or fact, reason="no longer so", **told)
+    if verdict.same is not None or verdict.outdated_by is not None:
+        return False
+    facts.activate(db, fact, reason=reason, **told)
     db.run("fact_changes_refresh", id=fact.id, now=now)
+    for other in verdict.doubt:
+        facts.link_conflict(db, fact, other, reason="only one of them can hold", **told)
+    return True
 
 
 def refuse(db: Database, fact: Fact, *, actor: str, reason: str, now: float) -> None:

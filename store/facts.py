@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory.facts.gate import joint_end
 from memory.facts.model import TRUST, Change, Draft, Fact, FactText, Origin, Status
 from memory.terms import terms
 from memory.types import Scope
@@ -76,8 +77,11 @@ def activate(db: Database, fact: Fact, *, actor: str, reason: str, now: float) -
     )
 
 
-def strengthen(db: Database, fact: Fact, draft: Draft, *, actor: str, reason: str, now: float) -> None:
-    """The same was said again: sources are joined, confidence and weight grow. Known sources change nothing."""
+def strengthen(
+    db: Database, fact: Fact, draft: Draft, *, actor: str, reason: str, now: float, kept: bool = False
+) -> None:
+    """The same was said again: sources are joined, confidence and weight grow, and it holds for as long as the longer
+    of the two. Known sources change nothing. `kept`: on purpose, so that no other reading takes its place."""
     joined = tuple(dict.fromkeys((*fact.source_ids, *draft.source_ids)))
     if joined == fact.source_ids and draft.source_ids:
         return
@@ -88,6 +92,8 @@ def strengthen(db: Database, fact: Fact, draft: Draft, *, actor: str, reason: st
         source_ids=_json(joined),
         confidence=round(min(0.99, certain + (1.0 - certain) * _STRONGER), 4),
         weight=round(min(1.0, fact.weight + 0.05), 4),
+        expires_at=joint_end(fact.expires_at, draft.expires_at, kept),
+        kept=int(kept),
         now=now,
     )
     before = {"source_ids": list(fact.source_ids), "confidence": fact.confidence, "weight": fact.weight}
@@ -131,8 +137,14 @@ def link_conflict(db: Database, first: Fact, second: Fact, *, actor: str, reason
 
 
 def destroy(db: Database, fact: Fact, *, actor: str, reason: str, now: float) -> None:
-    """Deletes a fact and its history for good; one line without its words says that it was there."""
+    """Deletes a fact and its history for good; one line without its words says that it was there.
+
+    The words go from the finished request that it came by, and from drafts of generations. What was said in a
+    conversation stays there.
+    """
     _forget(db, fact.id)
+    db.run("facts_destroy_requests", scope_id=fact.scope_id, content=fact.content)
+    db.run("facts_destroy_drafts", scope_id=fact.scope_id, content=fact.content)
     db.run("facts_destroy_history", memory_id=fact.memory_id)
     db.run("facts_destroy", id=fact.id)
     note(db, fact, "destroyed", None, actor=actor, reason=reason, now=now)

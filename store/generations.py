@@ -121,7 +121,7 @@ def one_done(db: Database, number: int, state: State, now: float) -> None:
 
 def put(db: Database, number: int, session_pk: int, extractor: str, drafts: Sequence[Draft]) -> None:
     """The drafts of one session, in place of those that it had."""
-    db.run("generations_forget_drafts", id=number, session_pk=session_pk)
+    db.run("generations_forget_drafts", id=number, session_pk=session_pk, last=None)
     lines = [
         (number, session_pk, place, extractor, json.dumps(asdict(draft), ensure_ascii=False))
         for place, draft in enumerate(drafts)
@@ -129,22 +129,24 @@ def put(db: Database, number: int, session_pk: int, extractor: str, drafts: Sequ
     db.many("generations_add_draft", lines)
 
 
-def forget_drafts(db: Database, number: int, session_pk: int | None = None) -> None:
-    """The drafts of one session, once they were let in, or of all: nothing is kept for longer than needed."""
-    db.run("generations_forget_drafts", id=number, session_pk=session_pk)
+def forget_drafts(db: Database, number: int, session_pk: int | None = None, last: int | None = None) -> None:
+    """The drafts of one session (up to the place `last`), once they were let in, or of all: nothing is kept for longer
+    than needed."""
+    db.run("generations_forget_drafts", id=number, session_pk=session_pk, last=last)
 
 
-def drafts(db: Database, number: int, session_pk: int | None = None) -> list[Drafted]:
-    """The generation's drafts, in the order in which things were said; of one session, or of all."""
-    rows = db.run("generations_drafts", id=number, session_pk=session_pk)
+def drafts(db: Database, number: int, session_pk: int | None = None, limit: int = -1) -> list[Drafted]:
+    """The generation's drafts, in the order in which things were said, of one session, or of all; `limit` of them, or
+    with -1 all."""
+    rows = db.run("generations_drafts", id=number, session_pk=session_pk, limit=limit)
     return [Drafted(r["session_pk"], r["place"], r["extractor"], _draft(json.loads(r["draft"]))) for r in rows]
 
 
-def replaced(db: Database, generation: Generation) -> list[Fact]:
-    """The facts whose place it would take. What a person wrote, pinned, weighed or let in is not among them, nor what
-    stands on messages of other sessions too."""
-    sessions = json.dumps(list(generation.sessions))
-    rows = db.run("generations_replaced", scope_id=generation.scope_id, sessions=sessions)
+def replaced(db: Database, generation: Generation, limit: int = -1) -> list[Fact]:
+    """The facts whose place it would take, `limit` of them, or with -1 all. What a person wrote, pinned, weighed or let
+    in is not among them, nor what stands on messages of other sessions too, nor what was learnt since it was begun."""
+    params = {"scope_id": generation.scope_id, "sessions": json.dumps(list(generation.sessions)), "limit": limit}
+    rows = db.run("generations_replaced", **params, begun=generation.created_at)
     return [Fact.of_row(row) for row in rows]
 
 

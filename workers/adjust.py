@@ -85,8 +85,7 @@ def adjust(db: Database, namespace: str, adjustment: Adjustment, now: float) -> 
         fact_changes.pin(db, known, wish.pinned, **told)
     if wish.verdict == "refuse":
         fact_changes.refuse(db, known.fact, **told)
-    elif wish.verdict == "release":
-        fact_changes.release(db, known.fact, **told)
+    elif wish.verdict == "release" and fact_changes.release(db, known.fact, **told):
         return jobs.owe_many(db, [_embedding(known, namespace, now)])
     return 0
 

@@ -98,6 +98,9 @@ class EmbedHandler:
     def write(self, done: Sequence[Done[Embedded | None]]) -> None:
         """Vectors, cache and flags together."""
         rows = [item.result for item in done if item.result is not None]
+        # A fact may have ended or been destroyed while the model was at work.
+        alive = facts.contents(self._db, [r.id for r in rows if r.kind == "fact"])
+        rows = [r for r in rows if r.kind != "fact" or r.id in alive]
         if not rows:
             return
         db, space = self._db, self._ensure_space()

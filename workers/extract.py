@@ -195,5 +195,12 @@ class ExtractHandler:
             terms = query_terms(" ".join(message.content for message in said))
             near = fulltext.search(self._db, Scope(scope[1], scope[0]), terms, _NEARBY, ("fact",))
             rows = (facts.row(self._db, candidate.id) for candidate in near)
-            found += [fact for fact in rows if fact is not None and fact.status == "active"]
+            sources = (None, session.data_source)
+            found += [
+                fact
+                for fact in rows
+                if fact is not None
+                and fact.status == "active"
+                and (session.data_source is None or fact.data_source in sources)
+            ]
         return list({fact.id: fact for fact in found}.values())[:_NEARBY]

@@ -4,10 +4,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from memory.facts.gate import judge
 from memory.facts.model import Draft, Fact, Origin
 from memory.facts.reading import TAKEN_BACK
-from store import counters, facts, jobs
+from store import counters, fact_gate, facts, jobs
 from store.db import Database
 from store.jobs import JobRow
 from workers.kinds import EMBED
@@ -55,9 +54,10 @@ class Gatekeeper:
             return Admitted("known", known)
         if draft.hold is not None:
             return Admitted("held", self._insert(new_id, draft, origin, f"held back: {draft.hold}"))
-        verdict = judge(draft, self._standing(draft, origin.scope_id))
+        verdict = fact_gate.weigh(db, draft, origin.scope_id, origin.data_source, self._now)
         if verdict.same is not None:
-            facts.strengthen(db, verdict.same, draft, actor=GATE, reason="said again", now=self._now)
+            kept = origin.source_type == "explicit_tool"
+            facts.strengthen(db, verdict.same, draft, actor=GATE, reason="said again", now=self._now, kept=kept)
             self._close(verdict.over, verdict.same)
             return Admitted("same", verdict.same)
         new = self._insert(new_id, draft, origin, f"said by {draft.said_by}")
@@ -78,16 +78,6 @@ class Gatekeeper:
     def _insert(self, new_id: str, draft: Draft, origin: Origin, reason: str) -> Fact | None:
         number = facts.insert(self._db, new_id, draft, origin, actor=self._actor, reason=reason, now=self._now)
         return None if number is None else facts.row(self._db, number)
-
-    def _standing(self, draft: Draft, scope_id: int) -> list[Fact]:
-        db = self._db
-        found = facts.neighbours(db, scope_id, draft.subject, draft.attribute, draft.topic)
-        found += facts.of_values(db, scope_id, draft.subject, draft.ends)
-        named = [facts.get_in(db, scope_id, memory) for memory in draft.replaces]
-        if draft.key is not None:
-            named.append(facts.with_key(db, scope_id, draft.key))
-        found += [fact for fact in named if fact is not None and fact.status == "active"]
-        return list({fact.id: fact for fact in found}.values())
 
     def _close(self, over: tuple[Fact, ...], new: Fact) -> None:
         for old in over:

@@ -1,5 +1,6 @@
 """Reads chosen sessions again for a generation of facts, and puts a generation in the place of what stood."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,8 +9,9 @@ from memory.facts.model import Draft, Origin
 from store import facts, generations, jobs, sessions
 from store.db import Database
 from store.errors import NotFound
-from store.generations import Generation
+from store.generations import Drafted, Generation
 from store.jobs import Job, JobRow
+from store.sessions import SessionRow
 from workers.extract import ExtractHandler
 from workers.gatekeeper import Gatekeeper, memory_id
 from workers.kinds import EXTRACT, REEXTRACT, SWITCH
@@ -17,6 +19,7 @@ from workers.outcomes import Done, Failed, Outcome
 
 ACTOR = "extractor"
 _LIMIT = 4
+PART = 200
 TURNS = 20
 """Turns that a model reads at once; rules read a session as a whole."""
 
@@ -108,9 +111,11 @@ class SwitchHandler:
     min_batch = 1
     max_wait = 0.0
 
-    def __init__(self, db: Database, *, clock: Callable[[], float]) -> None:
+    def __init__(self, db: Database, *, clock: Callable[[], float], part: int = PART) -> None:
+        """`part`: most facts of one transaction."""
         self.embeds = 0
         self._db = db
+        self._part = part
         self._clock = clock
 
     def ready(self) -> str | None:
@@ -122,7 +127,8 @@ class SwitchHandler:
         return [self._one(job) for job in claimed]
 
     def write(self, done: Sequence[Done[Switched]]) -> None:
-        """First all facts whose place is taken go, then each session's drafts go through the gate."""
+        """First all facts whose place is taken go, then each session's drafts go through the gate, one session after
+        another; a part in each transaction, since others wait for it."""
         for item in done:
             generation, now = item.result.generation, self._clock()
             if generations.get(self._db, generation.id).state != "switching":
@@ -142,33 +148,48 @@ class SwitchHandler:
 
     def _begin(self, generation: Generation, now: float) -> None:
         reason = f"generation {generation.id} takes its place: {generation.reason}"
-        for fact in generations.replaced(self._db, generation):
+        old = generations.replaced(self._db, generation, self._part + 1)
+        for fact in old[: self._part]:
             facts.set_status(self._db, fact, "archived", actor=generation.actor, reason=reason, now=now)
-        rows = [
-            JobRow(SWITCH, f"generation:{generation.id}:session:{pk}", generation.namespace, now, now, payload)
-            for pk in generation.sessions
-            for payload in (f'{{"generation": {generation.id}, "session_pk": {pk}}}',)
-        ]
-        jobs.owe_many(self._db, rows)
+        if len(old) > self._part:
+            self._owe(generation, f"after:{old[self._part - 1].id}", None, now)
+        else:
+            self._owe(generation, f"session:{generation.sessions[0]}", generation.sessions[0], now)
 
     def _let_in(self, generation: Generation, pk: int, now: float) -> None:
-        gate = Gatekeeper(self._db, generation.namespace, actor=ACTOR, now=now)
+        drafted = generations.drafts(self._db, generation.id, pk, self._part + 1)
         session = sessions.by_pk(self._db, pk)
-        for drafted in generations.drafts(self._db, generation.id, pk) if session is not None else ():
-            assert session is not None
+        if session is not None:
+            self._admit(generation, session, drafted[: self._part], now)
+            if len(drafted) > self._part:
+                last = drafted[self._part - 1].place
+                generations.forget_drafts(self._db, generation.id, pk, last)
+                self._owe(generation, f"session:{pk}:{last}", pk, now)
+                return
+        generations.forget_drafts(self._db, generation.id, pk)
+        generations.one_done(self._db, generation.id, "switching", now)
+        for following in generation.sessions[generation.sessions.index(pk) + 1 :][:1]:
+            self._owe(generation, f"session:{following}", following, now)
+
+    def _owe(self, generation: Generation, what: str, pk: int | None, now: float) -> None:
+        payload = {"generation": generation.id, **({} if pk is None else {"session_pk": pk})}
+        subject = f"generation:{generation.id}:{what}"
+        jobs.owe_many(self._db, [JobRow(SWITCH, subject, generation.namespace, now, now, json.dumps(payload))])
+
+    def _admit(self, generation: Generation, session: SessionRow, part: Sequence[Drafted], now: float) -> None:
+        gate = Gatekeeper(self._db, generation.namespace, actor=ACTOR, now=now)
+        for drafted in part:
             origin = Origin(
                 generation.scope_id,
                 "auto_consolidation",
                 drafted.extractor,
-                pk,
+                session.id,
                 session.agent_id,
                 session.data_source,
             )
-            name = memory_id("generation", str(generation.id), str(pk), str(drafted.place), drafted.draft.content)
-            gate.admit(name, drafted.draft, origin)
+            place = (str(generation.id), str(session.id), str(drafted.place))
+            gate.admit(memory_id("generation", *place, drafted.draft.content), drafted.draft, origin)
         self.embeds += gate.embeds
-        generations.forget_drafts(self._db, generation.id, pk)
-        generations.one_done(self._db, generation.id, "switching", now)
 
 
 def _windows(job: Job, pk: int, turns: int, *, whole: bool) -> Iterator[Job]:

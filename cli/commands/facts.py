@@ -186,10 +186,11 @@ def forget(memory_ids: Sequence[str], user: str, namespace: str, actor: str | No
 @_whose
 @_told
 def release(memory_ids: Sequence[str], user: str, namespace: str, actor: str | None, reason: str) -> None:
-    """Make facts active that are held back or archived."""
+    """Let facts in that are held back or archived; one that stands already in other words, or is over, stays out."""
 
-    def change(opened: _Open, known: KnownFact, told: dict[str, Any]) -> bool:
-        fact_changes.release(opened.db, known.fact, **told)
+    def change(opened: _Open, known: KnownFact, told: dict[str, Any]) -> bool | str:
+        if not fact_changes.release(opened.db, known.fact, **told):
+            return "superseded: another fact says the same, or was said later"
         now = told["now"]
         jobs.owe(opened.db, "embed", f"fact:{known.fact.id}:{known.fact.version}", namespace, due_at=now, now=now)
         return True
@@ -218,7 +219,7 @@ def _each(
     actor: str | None,
     reason: str,
     done: str,
-    change: Callable[[_Open, KnownFact, dict[str, Any]], bool],
+    change: Callable[[_Open, KnownFact, dict[str, Any]], bool | str],
 ) -> None:
     """Changes each fact in a transaction of its own, and says what came of it."""
     told = {"actor": actor or f"operator:{getpass.getuser()}", "reason": reason}
@@ -229,7 +230,8 @@ def _each(
                     changed = change(opened, opened.known(memory_id), {**told, "now": time.time()})
             except WrongState as error:
                 raise CliError(str(error)) from error
-            click.echo(f"{memory_id}: {done if changed else f'{done} already'}")
+            said = changed if isinstance(changed, str) else done if changed else f"{done} already"
+            click.echo(f"{memory_id}: {said}")
 
 
 @contextmanager

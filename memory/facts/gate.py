@@ -33,14 +33,15 @@ class Verdict:
     outdated_by: Fact | None = None
 
 
-def judge(draft: Draft, standing: Iterable[Fact]) -> Verdict:
-    """The verdict over a draft among the active facts of its attribute and topic."""
+def judge(draft: Draft, standing: Iterable[Fact], data_source: str | None = None) -> Verdict:
+    """The verdict over a draft, which holds for `data_source` (None: for all), among the active facts of its attribute
+    and topic."""
     same: list[Fact] = []
     over: list[Fact] = []
     doubt: list[Fact] = []
     later: list[Fact] = []
     for fact in standing:
-        relation = compare(draft, fact)
+        relation = _across(compare(draft, fact), draft, fact, data_source)
         if relation == "same":
             same.append(fact)
         elif relation == "over":
@@ -52,6 +53,30 @@ def judge(draft: Draft, standing: Iterable[Fact]) -> Verdict:
     if later:
         return Verdict(outdated_by=min(later, key=lambda f: (f.valid_from, f.id)))
     return Verdict(over=tuple(over), doubt=tuple(doubt))
+
+
+def _across(relation: Relation, draft: Draft, fact: Fact, data_source: str | None) -> Relation:
+    """The relation where the two may hold for different sources: what holds for one says nothing of another, and does
+    not end what holds for all; what holds for all takes in what held for one. A key is one for all sources."""
+    if draft.key is not None and relation == "same" and draft.key != fact.key:
+        return "over"  # Else the key would name nothing.
+    if fact.data_source == data_source or (draft.key is not None and draft.key == fact.key):
+        return relation
+    if fact.data_source is not None and data_source is not None:
+        return "none"
+    if data_source is None:
+        if relation != "same":
+            return relation
+        return "over" if fact.valid_from <= draft.said_at else "none"
+    return "doubt" if relation == "over" else relation
+
+
+def joint_end(end: float | None, other: float | None, kept: bool) -> float | None:
+    """When a fact ends that was said again with the end `other`: at the later, and never where it was `kept` on purpose
+    without one."""
+    if end is None or (other is None and kept):
+        return None
+    return end if other is None else max(end, other)
 
 
 def compare(draft: Draft, fact: Fact) -> Relation:

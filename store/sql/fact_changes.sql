@@ -10,4 +10,7 @@ WHERE id = :id
 
 -- name: fact_changes_refresh
 -- What comes back into recall starts anew, else it would fade out of it the next day.
-UPDATE long_term_memories SET weight = max(weight, importance), weighed_at = :now WHERE id = :id
+UPDATE long_term_memories
+SET weight = max(weight, importance), weighed_at = :now,
+    expires_at = CASE WHEN expires_at > :now THEN expires_at END
+WHERE id = :id

@@ -100,14 +100,16 @@ LIMIT :limit
 -- name: facts_activate
 -- The gate has let it pass.
 UPDATE long_term_memories
-SET status = 'active', status_reason = NULL, version = version + 1, updated_at = :now, has_embedding = 0
+SET status = 'active', status_reason = NULL, valid_to = NULL, superseded_by = NULL, version = version + 1,
+    updated_at = :now, has_embedding = 0
 WHERE id = :id
 
 -- name: facts_strengthen
 -- The same was said again: its sources are joined, and it is believed a little more. Its weight fades from now on anew.
 UPDATE long_term_memories
 SET source_ids = :source_ids, confidence = :confidence, version = version + 1, updated_at = :now, weighed_at = :now,
-    weight = CASE WHEN weight_held THEN weight ELSE :weight END
+    weight = CASE WHEN weight_held THEN weight ELSE :weight END, expires_at = :expires_at,
+    source_type = CASE WHEN :kept THEN 'explicit_tool' ELSE source_type END
 WHERE id = :id
 
 -- name: facts_close
@@ -134,6 +136,16 @@ DELETE FROM long_term_memories WHERE id = :id
 -- name: facts_destroy_history
 -- Together with its fact: the history holds its words.
 DELETE FROM memory_history WHERE memory_id = :memory_id
+
+-- name: facts_destroy_requests
+-- A finished request stays for a while so that a repeat is known; its subject is enough for that.
+UPDATE jobs SET payload = json_remove(payload, '$.content', '$.tags', '$.key')
+WHERE kind = 'remember' AND state = 'done' AND payload ->> '$.scope_id' = :scope_id AND payload ->> '$.content' = :content
+
+-- name: facts_destroy_drafts
+-- A generation that is switched to later would bring it back.
+DELETE FROM generation_drafts
+WHERE generation_id IN (SELECT id FROM fact_generations WHERE scope_id = :scope_id) AND draft ->> '$.content' = :content
 
 -- name: facts_contents
 -- Texts to embed; one that is not active any more needs no vector.

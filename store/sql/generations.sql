@@ -35,7 +35,8 @@ WHERE id = :id AND state = :state
 
 -- name: generations_forget_drafts
 -- A session is worked on anew, or the generation is dropped.
-DELETE FROM generation_drafts WHERE generation_id = :id AND (:session_pk IS NULL OR session_pk = :session_pk)
+DELETE FROM generation_drafts
+WHERE generation_id = :id AND (:session_pk IS NULL OR session_pk = :session_pk) AND (:last IS NULL OR place <= :last)
 
 -- name: generations_add_draft
 -- Positional, since several are bound at once.
@@ -47,6 +48,7 @@ SELECT d.session_pk, d.place, d.extractor, d.draft
 FROM generation_drafts AS d LEFT JOIN sessions AS s ON s.id = d.session_pk
 WHERE d.generation_id = :id AND (:session_pk IS NULL OR d.session_pk = :session_pk)
 ORDER BY s.started_at, d.session_pk, d.place
+LIMIT :limit
 
 -- name: generations_replaced
 -- The facts whose place a generation takes: read by themselves out of its sessions alone, and left alone by people.
@@ -54,16 +56,19 @@ SELECT l.*, s.session_id
 FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
 WHERE l.scope_id = :scope_id AND l.status IN ('active', 'candidate') AND l.source_type = 'auto_consolidation'
     AND l.source_session IN (SELECT value FROM json_each(:sessions))
-    AND l.pinned = 0 AND l.weight_held = 0
+    AND l.pinned = 0 AND l.weight_held = 0 AND l.created_at <= :begun
     AND NOT EXISTS (
         SELECT 1 FROM json_each(l.source_ids) AS j JOIN main_messages AS m ON m.id = j.value
         WHERE m.session_pk NOT IN (SELECT value FROM json_each(:sessions))
     )
     AND NOT EXISTS (
         SELECT 1 FROM memory_history AS h
-        WHERE h.memory_id = l.memory_id AND h.change IN ('pinned', 'unpinned', 'weighed', 'weight freed')
+        WHERE h.memory_id = l.memory_id AND (
+            h.change IN ('pinned', 'unpinned', 'weighed', 'weight freed') OR h.change = 'activated' AND h.actor <> 'gate'
+        )
     )
 ORDER BY l.id
+LIMIT :limit
 
 -- name: generations_sessions
 -- Which sessions of a user are meant: those that are named, or all.

@@ -10,13 +10,13 @@ from memory.weights import WeightPolicy
 from recall.database import ReadDatabase
 from recall.fact_reader import FactReader
 from sidestream.events import MemoryForget, MemoryRemember, MemoryUsed
-from store import timeline
+from store import sessions, timeline
 from store.db import Database
 from store.opening import open_database
 from tests.fake_openai import Reply as Answer
 from tests.unit.agent_support import SCOPE, Bench, bench
 from tests.unit.facts_support import fact
-from tests.unit.store_support import NOW, say
+from tests.unit.store_support import NOW, say, session
 from tests.unit.test_actors_tools import results
 
 BOB = Scope("bob", session_id="b1")
@@ -50,6 +50,22 @@ async def test_the_model_keeps_and_forgets_by_events(tmp_path: Path) -> None:
         calls = [e.id for e in agent.notebook.events if e.type == "message" and e.meta.get("tool_calls")]
         assert [kept.parent_id, gone.parent_id] == calls
         assert [json.loads(text)["status"] for text in results(agent)] == ["accepted", "accepted"]
+
+
+async def test_in_a_session_about_one_source_the_model_recalls_nothing_of_another(tmp_path: Path) -> None:
+    async with remembering(tmp_path) as (agent, db):
+        for source in ("erp", "crm", None):
+            fact(db, f"m-{source}", f"Orders of {source} are in euros", origin={"data_source": source})
+        row = session(db, SCOPE)
+        row.data_source = "erp"
+        with db.atomic():
+            sessions.save_many(db, [row])
+        agent.server.script(
+            Answer("", tool_calls=[("memory_recall", '{"query": "orders", "kinds": ["fact"]}')]), Answer("In euros.")
+        )
+        await agent.say("How are orders kept?")
+        found = json.loads(results(agent)[0])["results"]
+        assert {f["memory_id"] for f in found} == {"m-erp", "m-None"}
 
 
 async def test_the_model_recalls_facts_and_messages_of_its_user_alone(tmp_path: Path) -> None:

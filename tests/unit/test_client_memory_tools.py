@@ -11,9 +11,9 @@ import pytest
 
 from sidestream import AsyncClient, Client, MemoryForget, MemoryRemember, RedisUnavailable
 from sidestream.errors import InvalidToolCall
-from sidestream.memory_tools import ARGUMENTS, read_call, schema, schemas
+from sidestream.memory_tools import ARGUMENTS, RecallArguments, read_call, schema, schemas
 from sidestream.testing import AsyncMemoryPublisher, MemoryPublisher
-from sidestream.tool_handlers import AsyncMemoryTools, MemoryTools, ToolScope
+from sidestream.tool_handlers import AsyncMemoryTools, MemoryTools, ToolScope, searches
 
 SCOPE = ToolScope("s1", "ann", agent_id="helper", data_source="erp")
 FACT = {
@@ -167,3 +167,12 @@ async def test_every_failure_is_a_text_for_the_model(call: Call, backend: Backen
     assert (await call("memory_store", {})).startswith("error: memory_store: content")
     backend.publisher.error = RedisUnavailable("Redis is away")
     assert await call("memory_store", {"content": "x"}) == "error: Redis is away"
+
+
+def test_a_recall_is_narrowed_to_the_source_of_its_scope() -> None:
+    wish = read_call("memory_recall", {"query": "orders", "tags": ["ops"]})
+    assert isinstance(wish, RecallArguments)
+    of_facts, of_messages = searches(wish, "erp")
+    assert (of_facts["data_source"], of_messages["data_source"]) == ("erp", "erp")
+    assert (of_facts["tags"], "tags" in of_messages) == (["ops"], False)
+    assert all("data_source" not in search for search in searches(wish))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +88,41 @@ def test_a_candidate_is_released_or_refused_and_an_archived_fact_comes_back_as_h
         fact_changes.refuse(db, known(db, "m2").fact, actor="eve", reason="no", now=NOW)
     with pytest.raises(WrongState, match=r"m1 is deleted; only one that is candidate or archived can be released"):
         fact_changes.release(db, known(db, "m1").fact, actor="eve", reason="yes", now=NOW)
+
+
+def test_what_is_released_passes_the_gate(db: Database) -> None:
+    home: dict[str, Any] = {"attribute": "home", "topic": "home", "single": True}
+    fact(db, "now", "I live in Oslo", value="oslo", **home)
+    fact(db, "again", "I live in Oslo", value="oslo", active=False, **home)
+    fact(db, "other", "I live in Rome", value="rome", active=False, said_at=NOW + 5, **home)
+    with db.atomic():
+        assert not fact_changes.release(db, known(db, "again").fact, actor="eve", reason="yes", now=NOW + 6)
+        assert (known(db, "again").fact.status, known(db, "again").fact.superseded_by) == ("superseded", "now")
+        assert fact_changes.release(db, known(db, "other").fact, actor="eve", reason="yes", now=NOW + 7)
+    old = known(db, "now").fact
+    assert (old.status, old.valid_to, old.superseded_by) == ("superseded", NOW + 5, "other")
+    assert ids(fact_reading.page(db, ALL, FactFilter(), 9)[0]) == ["other"]
+
+
+def test_a_key_has_one_fact_also_when_an_earlier_one_is_released(db: Database) -> None:
+    fact(db, "first", "drinks tea", key="drink", value="drink tea")
+    with db.atomic():
+        fact_changes.archive(db, known(db, "first").fact, actor="ann", reason="asked", now=NOW)
+    fact(db, "second", "drinks coffee", key="drink", value="coffee drink", said_at=NOW + 5)
+    with db.atomic():
+        assert not fact_changes.release(db, known(db, "first").fact, actor="eve", reason="yes", now=NOW + 6)
+    assert ids(fact_reading.page(db, ALL, FactFilter(), 9)[0]) == ["second"]
+
+
+def test_what_ended_or_expired_lives_again_once_it_is_released(db: Database) -> None:
+    old = fact(db, "old", "I live in Oslo", expires_at=NOW + 1)
+    new = fact(db, "new", "I like tea", said_at=NOW + 2)
+    with db.atomic():
+        facts.supersede(db, old, new, actor="gate", reason="wrongly", now=NOW + 2)
+        fact_changes.archive(db, known(db, "old").fact, actor="ann", reason="asked", now=NOW + 3)
+        assert fact_changes.release(db, known(db, "old").fact, actor="eve", reason="yes", now=NOW + 4)
+    found = known(db, "old").fact
+    assert (found.status, found.valid_to, found.superseded_by, found.expires_at) == ("active", None, None, None)
 
 
 def test_core_facts_are_the_pinned_and_the_heavy_ones_of_the_user_up_to_a_limit(db: Database) -> None:

@@ -18,7 +18,7 @@ from workers.drain import Drain, Drained, DrainRules, Handler
 from workers.extract import ExtractHandler, extract_rules
 from workers.kinds import REEXTRACT, SWITCH
 from workers.readers import Readers
-from workers.reextract import ReextractHandler, SwitchHandler
+from workers.reextract import PART, ReextractHandler, SwitchHandler
 from workers.retry import RetryRules
 
 SCOPE = Scope("ann")
@@ -73,10 +73,10 @@ def owe(bench: Bench, kind: str, subject: str, payload: dict[str, Any]) -> None:
     jobs.owe(bench.db, kind, subject, "default", due_at=NOW, now=NOW, payload=payload)
 
 
-async def switched(bench: Bench, number: int) -> SwitchHandler:
+async def switched(bench: Bench, number: int, part: int = PART) -> SwitchHandler:
     generations.move(bench.db, number, "switching", NOW, from_states=("ready",))
     owe(bench, SWITCH, f"generation:{number}", {"generation": number})
-    handler = SwitchHandler(bench.db, clock=lambda: bench.now)
+    handler = SwitchHandler(bench.db, clock=lambda: bench.now, part=part)
     await drained(bench, handler)
     return handler
 
@@ -113,6 +113,32 @@ async def test_rules_read_again_beside_what_stands_and_then_in_its_place(bench: 
     await drained(bench, ReextractHandler(bench.db, readers, clock=lambda: bench.now))
     await switched(bench, again)
     assert active(bench) == {"Ann has a boat", "Ann eats no meat", *found}
+
+
+async def test_a_switch_goes_part_by_part_and_session_by_session(bench: Bench, readers: Readers) -> None:
+    bench.apply(message("s2", user_id="ann", content="I live in Rome now. I have a boat.", id="later"))
+    for n in range(5):
+        fact(bench.db, f"wrong{n}", f"Ann lives on moon {n}", now=NOW)
+    number = begin(bench)
+    await drained(bench, ReextractHandler(bench.db, readers, clock=lambda: bench.now))
+    found = len(generations.drafts(bench.db, number))
+    handler = await switched(bench, number, part=2)
+    assert (generations.get(bench.db, number).state, generations.drafts(bench.db, number)) == ("active", [])
+    assert len(bench.jobs(SWITCH)) >= 3 + found // 2
+    assert not any("moon" in content or "Oslo" in content for content in active(bench))
+    assert any("Rome" in content for content in active(bench))
+    assert handler.embeds == found
+
+
+async def test_what_a_person_let_in_and_what_was_learnt_since_stays(bench: Bench, readers: Readers) -> None:
+    held = fact(bench.db, "held", "Ann has a boat", active=False, now=NOW)
+    with bench.db.atomic():
+        fact_changes.release(bench.db, held, actor="operator:eve", reason="harmless", now=NOW)
+    number = begin(bench)
+    fact(bench.db, "since", "Ann has a horse", now=NOW + 5)
+    await drained(bench, ReextractHandler(bench.db, readers, clock=lambda: bench.now))
+    await switched(bench, number)
+    assert {"Ann has a boat", "Ann has a horse"} <= active(bench)
 
 
 async def test_another_model_and_prompt_read_with_no_fact_told(

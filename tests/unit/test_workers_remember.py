@@ -140,3 +140,65 @@ def test_a_fact_that_is_too_long_is_refused_with_its_length(bench: Bench) -> Non
     bench.apply(remember("x" * 1_001))
     work(bench)
     assert bench.reasons() == ["content: 1001 characters long; a fact has at most 1000"]
+
+
+def test_a_key_names_what_was_said_before_without_one(bench: Bench) -> None:
+    bench.apply(remember("I live in Oslo", id="1"), remember("The user lives in Oslo", key="home", id="2"))
+    work(bench)
+    assert [(f.content, f.key) for f in known(bench)] == [("The user lives in Oslo", "home")]
+    bench.apply({"type": "memory.forget", "key": "home", **ANN})
+    work(bench)
+    assert (known(bench), bench.reasons()) == ([], [])
+
+
+def test_what_is_said_again_after_it_expired_is_not_lost_with_the_old_one(bench: Bench) -> None:
+    bench.apply(remember("I live in Oslo", id="1", expires_at="2020-01-01T00:00:00Z"))
+    work(bench)
+    bench.apply(remember("I live in Oslo", id="2"))
+    work(bench)
+    assert sorted((f.expires_at is None) for f in known(bench)) == [False, True]
+
+
+def test_what_is_said_again_without_an_end_stays(bench: Bench) -> None:
+    bench.apply(remember("I live in Oslo", id="1", expires_at="2999-01-01T00:00:00Z"))
+    bench.apply(remember("I live in Oslo", id="2"))
+    work(bench)
+    assert [f.expires_at for f in known(bench)] == [None]
+
+
+def test_facts_of_two_sources_leave_each_other_alone(bench: Bench) -> None:
+    for number, (content, source) in enumerate(
+        [("I live in Oslo", "a"), ("I live in Rome", "b"), ("I live in Oslo", "b2"), ("I live in Oslo", "a")]
+    ):
+        bench.apply(remember(content, id=f"r{number}", data_source=source))
+        work(bench)
+    assert {(f.content, f.data_source) for f in known(bench)} == {
+        ("I live in Oslo", "a"), ("I live in Rome", "b"), ("I live in Oslo", "b2"),
+    }  # fmt: skip
+
+
+def test_what_holds_for_all_sources_takes_in_what_held_for_one_and_not_the_reverse(bench: Bench) -> None:
+    bench.apply(remember("I live in Oslo", id="1", data_source="a"), remember("I live in Oslo", id="2"))
+    work(bench)
+    assert [(f.content, f.data_source) for f in known(bench)] == [("I live in Oslo", None)]
+    bench.apply(remember("I live in Rome", id="3", data_source="a"))
+    work(bench)
+    standing = known(bench)
+    assert {(f.content, f.data_source) for f in standing} == {("I live in Oslo", None), ("I live in Rome", "a")}
+    assert all(f.conflicts_with for f in standing)
+
+
+def test_a_hard_forget_leaves_its_words_in_no_table(bench: Bench) -> None:
+    bench.apply(remember("The vault opens with xylograph", id="1", key="vault", tags='["xylograph"]'))
+    work(bench)
+    bench.apply({"type": "memory.forget", "key": "vault", "hard": "true", **ANN})
+    work(bench)
+    tables = [name for (name,) in bench.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    held = [
+        t
+        for t in tables
+        if "vec" not in t and "fts" not in t
+        for row in bench.rows(f'SELECT * FROM "{t}"')
+        if "xylograph" in str(row)
+    ]
+    assert held == []
