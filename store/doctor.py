@@ -50,7 +50,7 @@ def examine(archive: Archive, *, repair: bool) -> list[Finding]:
         # What else is asked of a damaged file says nothing.
         return damaged
     found = []
-    for check in (_references, _unindexed, _orphans, _vectors, _unembedded, _without_job, _miscounted):
+    for check in (_references, _unindexed, _orphans, _vectors, _unembedded, _without_job, _unsummarised, _miscounted):
         found += [_mended(db, wrong, repair) for wrong in check(db) if wrong.rows]
     return found + _archive(archive)
 
@@ -126,6 +126,19 @@ def _unembedded(db: Database) -> list[_Wrong]:
 def _without_job(db: Database) -> list[_Wrong]:
     detail = "messages wait for an embedding that no job does"
     return [_Wrong("jobs", detail, db.tuples("doctor_without_job"), partial(_embed_again, db))]
+
+
+def _unsummarised(db: Database) -> list[_Wrong]:
+    """Closed turns in recall. Windows of extraction are not looked for: a session's idle time owes what is open, and
+    whether an old one was read cannot be told when its job is gone."""
+    detail = "closed turns have no summary, and no job makes one"
+    return [_Wrong("jobs", detail, db.tuples("doctor_unsummarised"), partial(_summarise_again, db))]
+
+
+def _summarise_again(db: Database, part: list[Row]) -> None:
+    now = db.clock()
+    for session_pk, turn, namespace in part:
+        db.run("doctor_owe_summary", session_pk=session_pk, turn=turn, namespace=namespace, now=now)
 
 
 def _embed_again(db: Database, part: list[Row]) -> None:

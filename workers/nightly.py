@@ -16,6 +16,7 @@ from config.zone import time_zone
 from llm.factory import build_summariser
 from llm.ports import ChatModel
 from memory.nights import Night, latest_night, parse_time
+from recall.policy import weight_policy
 from store import nightly
 from store.archive import Archive
 from store.archive_place import archive_folder, policy
@@ -25,6 +26,7 @@ from store.nightly_steps import steps
 from store.opening import open_database
 from store.processes import this_process
 from workers import faults
+from workers.nightly_facts import FactUpkeep
 from workers.nightly_rollups import RollUps
 from workers.process import Process
 from workers.rollups import Shortener, timeline_rules
@@ -45,7 +47,7 @@ def build(settings: Settings, db: Database, model: ChatModel | None, run: Runner
     rollups = RollUps(shortener, timeline_rules(settings), time_zone(settings.nightly_zone), run)
     return Nightly(
         Archive(db, archive_folder(settings)),
-        steps(rollups),
+        steps(rollups, FactUpkeep(weight_policy(settings))),
         Rules(policy(settings), settings.nightly_batch, settings.nightly_pause),
         owner=this_process(),
         clock=db.clock,

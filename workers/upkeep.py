@@ -31,15 +31,21 @@ def keep_up(
     archived = after = 0
     while scopes := fact_weights.scopes_with_facts(db, after, _SCOPES):
         for after in scopes:
-            archived += _one_scope(db, after, policy, now)
+            archived += keep_up_scope(db, after, policy, now, now)[1]
             if monotonic() >= end:
                 return archived
     return archived
 
 
-def _one_scope(db: Database, scope_id: int, policy: WeightPolicy, now: float) -> int:
+def keep_up_scope(db: Database, scope_id: int, policy: WeightPolicy, moment: float, now: float) -> tuple[int, int]:
+    """Archives what leaves one scope's recall by `moment`, written as of `now`; how many facts there were, and how
+    many left.
+
+    Raises:
+        StoreError: SQLite refused.
+    """
     living = {fact.id: fact for fact in fact_weights.living(db, scope_id)}
-    found = leaving((Candidate(f.id, f.standing, f.expires_at) for f in living.values()), now, policy)
+    found = leaving((Candidate(f.id, f.standing, f.expires_at) for f in living.values()), moment, policy)
     archived = 0
     for start in range(0, len(found), _CHUNK):
         with db.atomic():
@@ -50,4 +56,4 @@ def _one_scope(db: Database, scope_id: int, policy: WeightPolicy, now: float) ->
                     continue
                 fact_changes.archive(db, fact, actor=ACTOR, reason=item.reason, now=now)
                 archived += 1
-    return archived
+    return len(living), archived

@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 import click
 import uvicorn
@@ -27,6 +29,7 @@ def serve() -> None:
     found = environment.settings()
     if found.api_port and not is_free(found.api_host, found.api_port):
         raise AlreadyRunning(f"port {found.api_port} on {found.api_host} is taken; set SIDESTREAM_API_PORT to another")
+    _need_writable(found.spool_dir)
     for number in (signal.SIGINT, signal.SIGTERM):
         # uvicorn stops in order and then raises the signal again; having been told to stop is no failure.
         signal.signal(number, lambda *_: None)
@@ -100,6 +103,16 @@ def migrate() -> None:
         raise Unavailable(str(error)) from error
     click.echo(f"{found.database}: schema {schema_version(db)}")
     db.close()
+
+
+def _need_writable(folder: Path) -> None:
+    """The API's publisher keeps its spool there; without it uvicorn would end with a trace."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise Unavailable(f"{folder}: cannot be written: {error.strerror}") from error
 
 
 def _become(arguments: list[str]) -> None:

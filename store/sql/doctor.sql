@@ -46,3 +46,31 @@ ORDER BY s.id
 -- As it is.
 UPDATE sessions SET message_count = (SELECT count(*) FROM main_messages AS m WHERE m.session_pk = sessions.id)
 WHERE id = ?
+
+-- name: doctor_unsummarised
+-- Summaries in recall are the newest of their session and stay; what is older may have gone by age.
+SELECT m.session_pk, m.turn, s.namespace FROM main_messages AS m JOIN sessions AS s ON s.id = m.session_pk
+WHERE (s.open_turn IS NULL OR m.turn < s.open_turn) AND m.turn > 0
+    AND m.turn >= coalesce(
+        (SELECT min(t.turn_first) FROM short_term_memories AS t WHERE t.session_pk = s.id AND t.in_recall), 0
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM short_term_memories AS t
+        WHERE t.session_pk = s.id AND m.turn BETWEEN t.turn_first AND t.turn_last
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs AS j
+        WHERE j.kind = 'summarise' AND j.subject = 'turn:' || m.session_pk || ':' || m.turn AND j.state <> 'done'
+    )
+GROUP BY m.session_pk, m.turn
+ORDER BY m.session_pk, m.turn
+
+-- name: doctor_owe_summary
+-- The job that made the one that is gone may stand there as done.
+INSERT INTO jobs (kind, subject, namespace, payload, due_at, created_at, updated_at)
+VALUES (
+    'summarise', 'turn:' || :session_pk || ':' || :turn, :namespace,
+    json_object('session_pk', :session_pk, 'turn', :turn), :now, :now, :now
+)
+ON CONFLICT (kind, subject) DO UPDATE SET state = 'pending', due_at = :now, updated_at = :now, attempts = 0
+WHERE state = 'done'

@@ -61,3 +61,7 @@ WHERE l.id > :after AND l.status = 'candidate' AND l.updated_at < :before
     )
 ORDER BY l.id
 LIMIT :limit
+
+-- name: nightly_expired_facts
+-- They are not recalled any more from that moment on; the upkeep takes them out.
+SELECT count(*) FROM long_term_memories WHERE status = 'active' AND expires_at <= :moment

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from memory.types import Scope
 from store.migrate import migrations
 from tests.integration.commands import DATA, alone, command
 from tests.stack import Stack
+from tests.unit.store_support import opened, say
 
 
 @pytest.fixture
@@ -59,6 +61,28 @@ def test_serve_refuses_to_be_exposed_without_a_key(tmp_path: Path) -> None:
     assert exposed.returncode == 3
     assert "SIDESTREAM_API_KEY" in exposed.stderr
     assert "Traceback" not in exposed.stderr
+
+
+def test_serve_says_in_a_line_that_its_folder_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where a folder should be")
+    done = alone(tmp_path / "data", "serve")
+    assert done.returncode == 4
+    assert done.stderr == f"Error: {tmp_path / 'data' / 'spool'}: cannot be written: Not a directory\n"
+    assert "Traceback" not in done.stdout
+
+
+def test_vacuum_gives_back_what_was_deleted(tmp_path: Path) -> None:
+    with opened(tmp_path) as db:
+        db.script("as it was", "PRAGMA auto_vacuum = 0; VACUUM")
+        say(db, Scope("ada", session_id="a"), *[f"{number} {'long ' * 400}" for number in range(200)])
+        db.script("gone", "DELETE FROM main_messages")
+    size = (tmp_path / "sidestream.db").stat().st_size
+    done = alone(tmp_path, "maintain", "vacuum")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "sidestream.db").stat().st_size < size / 2
+    with opened(tmp_path) as db:
+        assert db.pragma("auto_vacuum") == 2
+        assert db.tuples("integrity_check") == [("ok",)]
 
 
 def test_serve_refuses_a_taken_port(tmp_path: Path) -> None:

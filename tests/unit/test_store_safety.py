@@ -66,6 +66,7 @@ DAMAGE = {
         "vectors",
     ),
     "a message that nobody embeds": (sql("UPDATE main_messages SET has_embedding = 0 WHERE id = 5"), "jobs"),
+    "a turn that nobody summarises": (sql("DELETE FROM short_term_memories WHERE session_pk = 1"), "jobs"),
     "a wrong count": (sql("UPDATE sessions SET message_count = 77"), "sessions"),
 }
 

@@ -12,7 +12,8 @@ from memory.nights import Night
 from memory.retention import DAY
 from memory.timeline import TimelineRules
 from memory.types import Scope
-from store import nightly, timeline
+from memory.weights import WeightPolicy
+from store import facts, nightly, timeline
 from store.db import Database
 from store.nightly import Nightly, Rules
 from store.nightly_steps import steps
@@ -20,6 +21,7 @@ from store.timeline import NewEntry
 from tests.unit.nightly_support import archive_in
 from tests.unit.store_support import NOW, Clock, opened, session
 from workers.nightly import run_due
+from workers.nightly_facts import FactUpkeep
 from workers.nightly_rollups import RollUps
 from workers.rollups import Shortener
 
@@ -118,3 +120,27 @@ def test_a_task_does_a_night_once(db: Database, tmp_path: Path, clock: Clock) ->
     assert found is not None
     assert (found.state, found.night) == ("done", "2023-11-16")
     assert run_due(settings, db, budget=60.0, model=lambda: None, run=asyncio.run) is None
+
+
+def test_expired_facts_leave_in_the_night_and_stand_in_its_report(db: Database, clock: Clock, tmp_path: Path) -> None:
+    row = session(db, ADA)
+    for name, expires_at in (("gone", NOW + DAY), ("stays", NOW + 9 * DAY), ("endless", None)):
+        db.script(
+            "fact",
+            "INSERT INTO long_term_memories (memory_id, scope_id, content, memory_type, status, source_type,"
+            " importance, valid_from, expires_at, created_at, updated_at) VALUES"
+            f" ('{name}', {row.scope_id}, 'fact {name}', 'fact', 'active', 'manual', 0.9,"
+            f" {NOW}, {expires_at or 'NULL'}, {NOW}, {NOW})",
+        )
+    clock.now = NOW + 2 * DAY
+    runner = Nightly(
+        archive_in(tmp_path, db), steps(FactUpkeep(WeightPolicy())), Rules(pause=0.0), owner="t", clock=clock,
+        sleep=lambda _: None,
+    )  # fmt: skip
+    night = Night("2023-11-16", clock.now)
+    assert runner.statistics(night)["fact_upkeep"] == 1
+    found = runner.run(night)
+    assert found is not None
+    (step,) = [s for s in found.steps if s.step == "fact_upkeep"]
+    assert (step.seen, step.kept, step.archived) == (3, 2, 1)
+    assert [line.change for line in facts.history(db, ADA, "gone")] == ["archived"]
