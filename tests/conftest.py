@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 _TOOLS = frozenset({"SIDESTREAM_BENCH_DATA"})
@@ -11,6 +12,15 @@ _TOOLS = frozenset({"SIDESTREAM_BENCH_DATA"})
 # A deadline measures the machine, not the code: two workers share two cores with real servers.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+
+# structlog's own default draws each traceback with all its variables: a second of a core for some.
+structlog.configure(
+    processors=[
+        structlog.stdlib.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.dev.ConsoleRenderer(colors=False),
+    ]
+)
 
 for _name in [n for n in os.environ if n.startswith("SIDESTREAM_") and n not in _TOOLS]:
     # Processes that tests start inherit the environment, so it is cleared itself, before any test.

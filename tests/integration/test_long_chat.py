@@ -197,6 +197,7 @@ def check_end(chat: Chat) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 async def test_a_compaction_that_never_succeeds_stops_no_chat(chat: Chat) -> None:
     chat.compactor = Scripted("I would rather not.")
     rng = random.Random(7)
@@ -206,6 +207,7 @@ async def test_a_compaction_that_never_succeeds_stops_no_chat(chat: Chat) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 async def test_without_any_compaction_the_window_is_cut(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> Parts:
         raise RuntimeError("a fault of the program")
