@@ -28,6 +28,9 @@ async def context(
         int | None,
         Query(ge=1, le=10_000_000, description="Size of the context; absent: a share of the model's window."),
     ] = None,
+    timeline: Annotated[
+        int, Query(ge=0, le=100, description="Most entries of the timeline from before the window, if there is room.")
+    ] = 0,
     user_id: Name = "default",
     namespace: Name = "default",
     wait_for: Annotated[
@@ -42,7 +45,7 @@ async def context(
     """
     waited = await _waited(doors, namespace, wait_for, wait_timeout)
     scope = Scope(user_id, namespace, session_id)
-    found = await doors.reader.build_context(scope, query, tokens=tokens)
+    found = await doors.reader.build_context(scope, query, tokens=tokens, timeline=timeline)
     return views.context(found, waited)
 
 

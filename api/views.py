@@ -100,6 +100,9 @@ def statistics(counts: Mapping[str, Any]) -> ContextStatistics:
     }
     parts["fixed"] = PartStatistics(tokens=tokens["fixed"])
     parts["checkpoint"] = PartStatistics(tokens=tokens["checkpoint"], items=kept["checkpoint"])
+    if "timeline" in tokens:
+        told = PartStatistics(tokens=tokens["timeline"], items=kept["timeline"], dropped=dropped["timeline"])
+        parts["timeline"] = told
     return ContextStatistics(
         budget=budget["total"],
         tokens=tokens["total"],

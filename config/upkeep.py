@@ -49,6 +49,11 @@ class UpkeepSettings(BaseModel):
     archive_warm_days: float = Field(
         30.0, ge=0, description="Days for which what was restored from the archive stays, at least."
     )
+    archive_warm_on_search: int = Field(
+        10,
+        ge=0,
+        description="Most items found by a search in the archive that it brings back; 0: it brings none back.",
+    )
 
     @field_validator("nightly_zone")
     @classmethod

@@ -6,16 +6,17 @@ from dataclasses import dataclass, field, replace
 from memory.budget import Budget
 from memory.compaction.parts import ActiveCheckpoint
 from memory.context import Recall, assemble, recall_wanted
+from memory.context_timeline import with_timeline
 from memory.ranking import Key
 from memory.tokens import Corrector
-from memory.types import Degraded, Hit, Scope, StoredMessage, Summary
+from memory.types import Degraded, Hit, Scope, StoredMessage, Summary, TimelineEntry
 from recall.checkpoint import read_checkpoint
 from recall.facts import RELEVANT_FROM, FactQuery, context_facts
 from recall.options import RecallOptions
 from recall.results import ContextResult, Lag
 from recall.search import Query, search_store, search_tail
 from recall.window import not_stored, window
-from store import messages, sessions, summaries
+from store import messages, sessions, summaries, timeline
 from store.db import Database
 from store.fact_reading import FactFilter
 from store.health import lag as store_lag
@@ -32,6 +33,7 @@ class Parts:
     summaries: list[Summary] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     facts: list[Hit] = field(default_factory=list)
+    timeline: list[TimelineEntry] | None = None
     reason: str = ""
     degraded: list[Degraded] = field(default_factory=list)
     lag: Lag = field(default_factory=Lag)
@@ -62,9 +64,10 @@ def read_parts(
     options: RecallOptions,
     now: float,
     model_window: int | None = None,
+    entries: int = 0,
 ) -> Parts:
-    """The parts as SQLite has them, with what is `pending`, for a model's window of so many tokens. Call it within one
-    snapshot."""
+    """The parts as SQLite has them, with what is `pending`, for a model's window of so many tokens, and up to so many
+    `entries` of the timeline. Call it within one snapshot."""
     session = sessions.get(db, scope)
     reused = read_checkpoint(db, scope, session, options.compaction, model_window or options.chat_window)
     after = reused.checkpoint.boundary_seq if reused.checkpoint else 0
@@ -93,10 +96,19 @@ def read_parts(
         summaries=recent if rule.summaries else [],
         hits=hits,
         facts=facts,
+        timeline=_older(db, scope, shown, entries) if entries else None,
         reason=rule.reason,
         degraded=[*reused.degraded, *degraded],
         lag=Lag(owed=owed.owed, oldest=owed.oldest),
     )
+
+
+def _older(db: Database, scope: Scope, shown: Sequence[StoredMessage], limit: int) -> list[TimelineEntry]:
+    """What the user's timeline tells of before the window, newest first; each moment stands in one entry."""
+    before = min((message.occurred_at for message in shown), default=float("inf"))
+    everywhere = replace(scope, session_id=None)
+    found = timeline.newest(db, everywhere, level=None, start=float("-inf"), end=before, limit=limit + 1)
+    return [entry for entry in found if entry.ends_at < before][:limit]
 
 
 def _facts(
@@ -135,4 +147,6 @@ def build(
         corrector=corrector,
         degraded=parts.degraded,
     )
+    if parts.timeline is not None:
+        context = with_timeline(context, parts.timeline, corrector)
     return ContextResult(context, tuple(parts.window), tuple(parts.hits), parts.reason, parts.lag, tuple(parts.facts))

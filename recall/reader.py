@@ -116,6 +116,7 @@ class Reader:
         runtime: str | None = None,
         own: Sequence[StoredMessage] = (),
         corrector: Corrector | None = None,
+        timeline: int = 0,
     ) -> ContextResult:
         """What a model should see of a session before it answers `query`.
 
@@ -126,6 +127,7 @@ class Reader:
             runtime: text that always stands first.
             own: messages that the caller published itself, oldest first, for when the tail cannot be read.
             corrector: what was learnt about this model's tokens.
+            timeline: most entries of the timeline from before the window, where there is room left for them.
         """
         embeds = self._embed(query) if self._may_recall(query) else _nothing()
         (vector, degraded), tail = await asyncio.gather(embeds, self._pending(scope))
@@ -134,7 +136,7 @@ class Reader:
         now = self._clock()
 
         def work(db: Database) -> Parts:
-            return read_parts(db, scope, wanted, pending, self.options, now, model_window)
+            return read_parts(db, scope, wanted, pending, self.options, now, model_window, timeline)
 
         try:
             parts = await self._db.read(work)

@@ -62,10 +62,11 @@ class AsyncClient:
         namespace: str = "default",
         wait_for: str | None = None,
         wait_timeout: float = 2.0,
+        timeline: int = 0,
     ) -> ContextResult:
         """Messages ready for a chat API; as `Client.context`."""
         return await self._call(
-            http_api.context_request(session_id, query, tokens, user_id, namespace, wait_for, wait_timeout)
+            http_api.context_request(session_id, query, tokens, user_id, namespace, wait_for, wait_timeout, timeline)
         )
 
     async def search(

@@ -69,6 +69,7 @@ class Client:
         namespace: str = "default",
         wait_for: str | None = None,
         wait_timeout: float = 2.0,
+        timeline: int = 0,
     ) -> ContextResult:
         """Messages ready for a chat API, with provenance and how far behind the workers are.
 
@@ -80,9 +81,10 @@ class Client:
             namespace: where.
             wait_for: an event id that should be stored first.
             wait_timeout: longest wait for it, in seconds; `waited_for` says what came of it.
+            timeline: most entries of the timeline from before the window, where there is room left for them.
         """
         return self._call(
-            http_api.context_request(session_id, query, tokens, user_id, namespace, wait_for, wait_timeout)
+            http_api.context_request(session_id, query, tokens, user_id, namespace, wait_for, wait_timeout, timeline)
         )
 
     def search(

@@ -63,11 +63,14 @@ def context_request(
     namespace: str,
     wait_for: str | None,
     wait_timeout: float,
+    timeline: int = 0,
 ) -> ApiRequest[ContextResult]:
     """`GET /v1/sessions/{id}/context`."""
     params: dict[str, str | int | float] = {"query": query, "user_id": user_id, "namespace": namespace}
     if tokens is not None:
         params["tokens"] = tokens
+    if timeline:
+        params["timeline"] = timeline
     if wait_for is not None:
         params |= {"wait_for": wait_for, "wait_timeout": wait_timeout}
     path = f"/v1/sessions/{_segment(session_id)}/context"

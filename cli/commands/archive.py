@@ -9,10 +9,12 @@ import click
 
 from cli.errors import CheckFailed
 from cli.store import Moment, archive, shown
+from config.settings import Settings
 from memory.retention import ARCHIVED, DAY, Type
 from memory.types import Scope
 from store import archive_restore
-from store.archive import Problem, text_of
+from store.archive import Archive, Problem, text_of
+from store.archive_file import Item
 from store.archive_restore import Wanted
 
 _WIDTH = 100
@@ -74,10 +76,17 @@ def _which(command: F) -> F:
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Most items, the newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 def search(limit: int, as_json: bool, **which: Any) -> None:
-    """Search a user's archived memories; nothing is brought back. Exit code 1 if a file could not be read."""
+    """Search a user's archived memories. Exit code 1 if a file could not be read.
+
+    What is found is warm again for SIDESTREAM_ARCHIVE_WARM_DAYS, as after `restore`, if it is no more than
+    SIDESTREAM_ARCHIVE_WARM_ON_SEARCH items: who finds so few reads them.
+    """
     problems: list[Problem] = []
-    with archive() as (_, found):
+    warmed = 0
+    with archive() as (settings, found):
         items = archive_restore.search(found, _wanted(**which), problems, limit)
+        if len(items) <= settings.archive_warm_on_search:
+            warmed = _warm(found, settings, items)
     for item in items:
         if as_json:
             click.echo(json.dumps(item, ensure_ascii=False))
@@ -89,6 +98,8 @@ def search(limit: int, as_json: bool, **which: Any) -> None:
         raise CheckFailed("a part of the archive could not be read")
     if not items and not as_json:
         click.echo("nothing found")
+    if warmed:
+        click.echo(f"{warmed} brought back for {settings.archive_warm_days:g} days", err=True)
 
 
 @archive_command.command()
@@ -115,6 +126,23 @@ def restore(days: float | None, **which: Any) -> None:
     _tell([*problems, *result.refused])
     if problems or result.refused:
         raise CheckFailed("not everything came back")
+
+
+def _warm(found: Archive, settings: Settings, items: list[Item]) -> int:
+    """Brings back what was read; what cannot come back stays where it is."""
+    if not items:
+        return 0
+    scope = Scope(items[0]["user_id"], items[0]["namespace"])
+    now = time.time()
+    result = archive_restore.restore(
+        found,
+        Wanted(scope, frozenset(item["id"] for item in items)),
+        [],
+        until=now + settings.archive_warm_days * DAY,
+        now=now,
+        embed_min_chars=settings.embed_min_chars,
+    )
+    return result.restored
 
 
 def _wanted(

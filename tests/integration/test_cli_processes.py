@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from memory.retention import Rule
 from memory.types import Scope
+from store import messages
 from store.migrate import migrations
 from tests.integration.commands import DATA, alone, command
 from tests.stack import Stack
-from tests.unit.store_support import opened, say
+from tests.unit.nightly_support import archive_in, run_night
+from tests.unit.store_support import Clock, opened, say
 
 
 @pytest.fixture
@@ -83,6 +86,20 @@ def test_vacuum_gives_back_what_was_deleted(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
         assert db.pragma("auto_vacuum") == 2
         assert db.tuples("integrity_check") == [("ok",)]
+
+
+@pytest.mark.parametrize(("most", "back"), [("10", 2), ("1", 0), ("0", 0)])
+def test_what_a_search_in_the_archive_finds_is_warm_again(tmp_path: Path, most: str, back: int) -> None:
+    ada = Scope("ada", session_id="a")
+    with opened(tmp_path) as db:
+        say(db, ada, "green tea", "black tea", "coffee")
+        run_night(archive_in(tmp_path, db), Clock(), Rule("message", "archive", 180))
+        assert messages.window(db, ada, 10) == []
+    done = alone(tmp_path, "archive", "search", "--user", "ada", "--text", "tea", archive_warm_on_search=most)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+    with opened(tmp_path) as db:
+        assert [m.content for m in messages.window(db, ada, 10)] == ["green tea", "black tea"][:back]
 
 
 def test_serve_refuses_a_taken_port(tmp_path: Path) -> None:

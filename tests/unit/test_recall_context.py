@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from api import views
 from memory.types import Scope, StoredMessage
 from recall.results import ContextResult
+from store import sessions, timeline
 from tests.unit.recall_support import ANN, NOW, Memory, memory
 
 OTHER = Scope("ann", session_id="s2")
@@ -183,3 +185,50 @@ async def test_a_context_asks_for_one_embedding(known: Memory) -> None:
     for _ in range(3):
         await known.reader.build_context(ANN, "What does my tortoise eat?")
     assert len(known.server.requests("embeddings")) == 1
+
+
+def happened(known: Memory, day: int, text: str) -> None:
+    row = sessions.get(known.db, ANN)
+    assert row is not None
+    at = NOW - day * 86_400
+    entry = timeline.NewEntry(row.scope_id, "day", f"day -{day}", text, at - 60, at, len(text))
+    timeline.put(known.db, entry, NOW)
+
+
+async def test_the_older_timeline_comes_last_and_only_if_asked_for(tmp_path: Path) -> None:
+    async with memory(tmp_path, embed=False) as known:
+        await known.store("which ferry?", at=NOW)
+        await known.store("another's", BOB, at=NOW)
+        happened(known, 0, "this is in the window still")
+        happened(known, 2, "Ann sailed to Hven")
+        happened(known, 3, "Ann bought a map")
+        plain = await known.reader.build_context(ANN, "and then?")
+        assert "timeline" not in plain.context.statistics["kept"]
+        found = await known.reader.build_context(ANN, "and then?", timeline=5)
+        assert found.messages[:-1] == plain.messages
+        told = found.messages[-1]["content"]
+        assert told.index("Ann bought a map") < told.index("Ann sailed to Hven")
+        assert "in the window still" not in told
+        assert found.context.provenance[-1]["part"] == "timeline"
+        assert found.context.statistics["kept"]["timeline"] == 2
+        answer = views.context(found, None)
+        assert answer.statistics.parts["timeline"].items == 2
+        assert [p.kind for p in answer.provenance if p.part == "timeline"] == ["timeline", "timeline"]
+        total = found.context.statistics["tokens"]["total"]
+        assert total == plain.context.statistics["tokens"]["total"] + found.context.statistics["tokens"]["timeline"]
+        other = await known.reader.build_context(BOB, "and then?", timeline=5)
+        assert "Hven" not in str(other.messages)
+
+
+@pytest.mark.parametrize("tokens", [20, 60, 70, 80, 90, 200])
+async def test_the_timeline_takes_only_what_is_left(tmp_path: Path, tokens: int) -> None:
+    async with memory(tmp_path, embed=False) as known:
+        await known.store("which ferry?", at=NOW)
+        for day in range(2, 9):
+            happened(known, day, f"Ann wrote report {day} about what she saw in the harbour")
+        found = await known.reader.build_context(ANN, "", tokens=tokens, timeline=7)
+        plain = await known.reader.build_context(ANN, "", tokens=tokens)
+        counts = found.context.statistics
+        assert counts["tokens"]["total"] <= tokens
+        assert counts["kept"]["timeline"] + counts["dropped"]["timeline"] == 7
+        assert found.messages[: len(plain.messages)] == plain.messages
