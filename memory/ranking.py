@@ -25,6 +25,8 @@ CANDIDATES = 400
 """Candidates that an arm should give; the weights are set for about so many."""
 NOWHERE = -1
 """A place that stands for no candidate."""
+FACT_SHARE = 0.6
+"""Of a fact's score, where it stands beside what was said: at par, facts took places of marked turns."""
 _DAY = 86_400.0
 
 
@@ -148,7 +150,15 @@ def rank_by_words(
     return _best_first(pool, parts, np.flatnonzero(told), scale=1.0)
 
 
+def _shares(pool: Pool) -> Numbers:
+    """What counts of each candidate: of a fact beside what was said, a part."""
+    facts = np.array([kind == "fact" for kind, _ in pool.keys], dtype=np.bool_)
+    return np.where(facts & (not facts.all()), FACT_SHARE, 1.0)
+
+
 def _best_first(pool: Pool, parts: dict[str, Numbers], places: Places, scale: float | None = None) -> Iterator[Scored]:
+    share = _shares(pool)
+    parts = {name: part * share for name, part in parts.items()}
     total = np.sum(list(parts.values()), axis=0)[places]
     if scale is None:
         top = float(total.max(initial=0.0))

@@ -145,6 +145,12 @@ def _liked(said: str, c: Clause, polarity: int, over: bool) -> Iterator[Meaning]
             )
 
 
+_ALLERGIC = re.compile(
+    r"^(?!又|有|会|不|没|容易|季节|今|昨|好像|我|皮肤|鼻|脸|眼|手|脚|身|全身|去|上次|食物|药物|经常|总|老|严重)"
+    r"(?P<v>[\u4e00-\u9fff]{1,6}?)过敏$"
+)
+
+
 def body(p: Part) -> Iterator[Meaning]:
     s, polarity, over, _when, c = p
     if match := re.match(r"^对(?P<v>[^，,。]{1,20}?)(?P<n>不|并不|没有)?(?:严重|有点|也|都)?过敏", s):
@@ -152,6 +158,8 @@ def body(p: Part) -> Iterator[Meaning]:
         for item in _LIST.split(match["v"]):
             words = None if item == match["v"] else f"{c.text.split(match['v'])[0]}{item}{c.text.split(match['v'])[-1]}"
             yield Meaning("allergy", key(item), key(item), "constraint", sign, importance=0.9, text=words)
+    elif match := _ALLERGIC.match(s):
+        yield Meaning("allergy", key(match["v"]), key(match["v"]), "constraint", polarity, importance=0.9)
     elif re.match(r"^(?:吃素|茹素)", s):
         yield Meaning("diet", "素食", "diet", "constraint", polarity, True, importance=0.8)
     elif (

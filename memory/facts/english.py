@@ -67,7 +67,7 @@ def _of(c: Clause) -> Iterator[Meaning]:
             f"relative {key(match['kind'] + match['who'])}", key(match["name"]), key(match["name"]), importance=0.7
         )
         return
-    if (match := _FAVOURED.match(plain)) and concrete(match["v"]) and not c.sarcastic:
+    if (match := _FAVOURED.match(plain)) and concrete(match["v"]) and "," not in match["v"] and not c.sarcastic:
         noun = key(match["n"] or "")
         yield Meaning(f"my favourite {noun}", thing(match["v"]), noun, "preference", single=bool(noun), importance=0.6)
         return

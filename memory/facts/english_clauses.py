@@ -155,11 +155,17 @@ def sentences(text: str) -> list[str]:
     ]
 
 
+_ASIDE = re.compile(
+    r",\s*(?:by the way|btw|fyi|you know|to be honest|tbh|to be fair|believe it or not|in case you wondered)(?=\s*(?:[.!?,;\n]|$))",
+    re.IGNORECASE,
+)
+
+
 def clauses(text: str) -> Iterator[Clause]:
     """The clauses that state something in their speaker's own name; questions, doubts and reports are left out."""
     sarcastic = bool(SARCASM.search(text))
     last: Clause | None = None
-    for sentence in sentences(text):
+    for sentence in sentences(_ASIDE.sub("", text)):
         if sentence.endswith("?") or _ASKED.match(sentence) or _UNREAL.match(sentence):
             continue
         bare = _QUOTE.sub("_", sentence)

@@ -222,13 +222,24 @@ def home(said: str, c: Clause, polarity: int, ends: tuple[str, ...] = ()) -> Ite
         yield Meaning("dwelling", key(cut(said)), key(cut(said)), polarity=polarity, ends=ends)
 
 
+_PASSING = re.compile(
+    r"\b(?:today|tonight|right now|at the moment|this (?:morning|afternoon|evening))\b", re.IGNORECASE
+)
+
+
+def _passes(value: str) -> bool:
+    """Whether it is a state of today, such as "slow today", and no time of day."""
+    rest = _PASSING.sub("", value).strip(" ,.")
+    return rest not in ("", value.strip(" ,.")) and not re.search(r"\d|\b(?:at|from|until|noon)\b", rest)
+
+
 def noun_value(p: Predicate, c: Clause) -> Iterator[Meaning]:
     """ "My birthday is on May 5", "the deadline moved to Friday", "my favourite colour is green"."""
     own, noun = not c.noun.startswith("the "), c.noun.removeprefix("the ").lower()
     said = _AT_VALUE.sub("", p.rest)
     moved = p.verb in _MOVED
     value = cut(re.sub(r"^to\s+", "", said, flags=re.I) if moved else said)
-    if not value or not concrete(value) or not _tells(p, noun, value, moved):
+    if not value or not concrete(value) or _passes(value) or not _tells(p, noun, value, moved):
         return
     if value.lower().startswith("to "):
         if own and noun.split()[-1] in _AIMS:

@@ -57,7 +57,7 @@ def extraction_messages(
     """The chat messages that ask for the facts in `said`; `known` are those that stand nearby."""
     spoken = language(" ".join(m.content for m in said))
     system = template.format(max_facts=rules.max_facts, types=", ".join(rules.types), language=_NAMES[spoken])
-    told = framed("dialogue", "", [_line(m) for m in said]).lstrip()
+    told = framed("dialogue", "", [line for m in said if (line := _line(m))]).lstrip()
     if known:
         told = framed("known", "", [f"{fact.memory_id}: {fact.content}" for fact in known]).lstrip() + "\n\n" + told
     return [{"role": "system", "content": system}, {"role": "user", "content": told}]
@@ -138,9 +138,13 @@ def _may_tell(message: Said, rules: ExtractionRules) -> bool:
 
 
 def _line(message: Said) -> str:
+    """What a model reads of a message; of people their own words alone, so that nothing recalled comes round again."""
+    words = own_words(message.content).strip() if message.said_by in _PEOPLE else message.content
+    if not words:
+        return ""
     speaker = message.name or ("user" if message.said_by in _PEOPLE else message.said_by)
     day = f"{to_datetime(message.said_at):%Y-%m-%d}"
-    return f"[{message.id}] ({day}) {speaker}: {cut_middle(message.content, _LINE_CUT)}"
+    return f"[{message.id}] ({day}) {speaker}: {cut_middle(words, _LINE_CUT)}"
 
 
 def _moment(text: str | None, where: str) -> float | None:

@@ -9,6 +9,7 @@ import pytest
 from memory.ranking import (
     CHINESE,
     ENGLISH,
+    FACT_SHARE,
     NOWHERE,
     Pool,
     Scored,
@@ -61,6 +62,17 @@ def parts(found: Pool, spans: tuple[Span, ...] = ()) -> dict[str, list[float]]:
 
 def test_an_empty_pool_ranks_nothing() -> None:
     assert list(rank(pool([]))) == [] == list(rank_by_words(pool([])))
+
+
+def test_a_fact_counts_less_beside_what_was_said_and_in_full_among_facts() -> None:
+    keys = [("fact", 1), ("message", 2)]
+    for ranked in (rank(pool([[1], [1]], keys=tuple(keys))), rank_by_words(pool([[1], [1]], keys=tuple(keys)))):
+        said, fact = list(ranked)
+        assert (said.kind, fact.kind) == ("message", "fact")
+        assert fact.score == pytest.approx(FACT_SHARE * said.score, abs=1e-5)
+        assert sum(fact.parts.values()) == pytest.approx(fact.score, abs=1e-5)
+    alone, message = (next(rank_by_words(pool([[1]], keys=((kind, 1),)))) for kind in ("fact", "message"))
+    assert alone.score == message.score
 
 
 def test_agreement_of_both_arms_comes_first() -> None:
