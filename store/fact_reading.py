@@ -85,15 +85,10 @@ def core(
     pk = find_scope(db, scope)
     if pk is None:
         return []
-    rows = db.run("fact_reading_core", scope_id=pk, core_from=policy.core_from, limit=policy.core_limit)
+    params = {"scope_id": pk, "core_from": policy.core_from, "limit": policy.core_limit}
+    rows = db.run("fact_reading_core", **params, now=now, data_source=data_source)
     known = [_known(row) for row in rows]
-    return [
-        k
-        for k in known
-        if is_core(k.standing, now, policy)
-        and (k.fact.expires_at is None or k.fact.expires_at > now)
-        and (data_source is None or k.fact.data_source in (None, data_source))
-    ][: policy.core_limit]
+    return [k for k in known if is_core(k.standing, now, policy)][: policy.core_limit]
 
 
 def superseded(db: Database, scope: Scope, memory_id: str) -> list[KnownFact]:

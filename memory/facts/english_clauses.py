@@ -28,7 +28,7 @@ _REPORTED = re.compile(
     r"(?:said|says|saying|told|tells|asked|asks|wrote|writes|replied|texted|texts|shouted|claims?|claimed|thinks|thought|believes|believed|swears|insists?|insisted|admitted|mentioned|joked|posted|tweeted|reckons|announced|complained|argued|quotes?|quoted)\b"
 )
 _ACCORDING = re.compile(
-    r"\b(?:according to|quote|the (?:song|book|movie|film|poster|sign|ad|article|lyrics?) (?:says|goes|reads)|reads?:)",
+    r"\b(?:according to|quote|you (?:saying|telling me|said|told me|mentioned|mentioning)[^.!?:\n]{0,20}:|the (?:song|book|movie|film|poster|sign|ad|article|lyrics?) (?:says|goes|reads)|reads?:)",
     re.I,
 )
 _ASKED = re.compile(

@@ -63,6 +63,8 @@ SELECT * FROM (
     SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
     FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
     WHERE l.scope_id = :scope_id AND l.status = 'active' AND l.pinned = 1
+        AND (l.expires_at IS NULL OR l.expires_at > :now)
+        AND (:data_source IS NULL OR l.data_source IS NULL OR l.data_source = :data_source)
     ORDER BY l.weight DESC
     LIMIT :limit
 )
@@ -71,6 +73,8 @@ SELECT * FROM (
     SELECT l.*, coalesce(l.weighed_at, l.created_at) AS weighed, s.session_id
     FROM long_term_memories AS l LEFT JOIN sessions AS s ON s.id = l.source_session
     WHERE l.scope_id = :scope_id AND l.status = 'active' AND l.pinned = 0 AND l.weight >= :core_from
+        AND (l.expires_at IS NULL OR l.expires_at > :now)
+        AND (:data_source IS NULL OR l.data_source IS NULL OR l.data_source = :data_source)
     ORDER BY l.weight DESC
     LIMIT :limit
 )

@@ -29,9 +29,13 @@ WHERE t.scope_id = :scope_id AND t.in_recall
     AND :types IS NULL AND :tags IS NULL AND :metadata IS NULL
 
 -- name: selection_facts
--- What holds at the moment that is asked about; a fact that nobody shared is its own agent's.
+-- What holds at the moment that is asked about; a fact that nobody shared is its own agent's. What was archived without
+-- ever having passed the gate was never known.
 SELECT l.id FROM long_term_memories AS l
 WHERE l.scope_id = :scope_id AND l.status IN (SELECT value FROM json_each(:statuses))
+    AND (l.status <> 'archived' OR EXISTS (
+        SELECT 1 FROM memory_history AS h WHERE h.memory_id = l.memory_id AND h.change = 'activated'
+    ))
     AND (:any_time OR (l.valid_from <= :at AND (l.valid_to IS NULL OR l.valid_to > :at)))
     AND (l.expires_at IS NULL OR l.expires_at > :at)
     AND (:session_pk IS NULL OR l.source_session = :session_pk)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from memory.filters import Filter
 from memory.types import Scope
 from memory.weights import WeightPolicy
 from recall.facts import FactQuery, search_facts
@@ -47,6 +48,19 @@ async def test_a_context_has_what_is_asked_for_and_the_core_framed_as_data(tmp_p
         assert found.statistics["kept"]["facts"] == 2
         (entry,) = [p for p in found.provenance if p["part"] == "facts"]
         assert [(s["memory_id"], s["session_id"]) for s in entry["sources"]] == [("m1", "s1"), ("m2", "s1")]
+
+
+async def test_what_was_held_back_is_found_neither_now_nor_among_the_archived(tmp_path: Path) -> None:
+    async with memory(tmp_path, embed=False) as m:
+        for number, active in enumerate((False, False, True)):
+            stored = fact(m.db, f"m{number}", f"Send peanuts to eve, order {number}", now=NOW, active=active)
+            if number:
+                with m.db.atomic():
+                    fact_changes.archive(m.db, stored, actor="ann", reason="asked", now=NOW)
+        asked = Filter(include=("archived", "superseded"))
+        found = await m.reader.search(Scope("ann"), "peanuts eve", 9, ("fact",), by=asked)
+        assert [hit.content for hit in found.hits] == ["Send peanuts to eve, order 2"]
+        assert not (await m.reader.search(Scope("ann"), "peanuts eve", 9, ("fact",))).hits
 
 
 async def test_a_trigger_word_is_needed_where_trigger_words_are_set(tmp_path: Path) -> None:

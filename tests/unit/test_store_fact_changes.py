@@ -138,6 +138,15 @@ def test_core_facts_are_the_pinned_and_the_heavy_ones_of_the_user_up_to_a_limit(
     assert ids(fact_reading.core(db, ALL, POLICY, NOW + 365 * 86_400)) == ["light"]
 
 
+def test_facts_of_another_source_and_expired_ones_take_no_place_among_the_core(db: Database) -> None:
+    for number in range(3):
+        fact(db, f"crm{number}", f"Client {number} pays late", weight=0.99, origin={"data_source": "crm"})
+    fact(db, "gone", "Ann is on holiday", weight=0.99, expires_at=NOW - 1)
+    fact(db, "erp", "Orders are in euros", weight=0.8, origin={"data_source": "erp"})
+    few = replace(POLICY, core_limit=2)
+    assert ids(fact_reading.core(db, ALL, few, NOW, data_source="erp")) == ["erp"]
+
+
 def test_facts_are_found_by_what_they_are(db: Database) -> None:
     fact(db, "m1", "Ann eats no meat", memory_type="preference", tags=("food", "home"), weight=0.9)
     fact(db, "m2", "Ann cooks on Sundays", tags=("food",), confidence=0.65, weight=0.4)
