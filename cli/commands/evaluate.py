@@ -121,7 +121,8 @@ def _show(result: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("category")
     for name in _SHOWN:
-        table.add_column(name, justify="right")
+        # In short, so that all of them stand in a terminal of 80 columns.
+        table.add_column(name.replace("recall@", "R@").replace("questions", "asked"), justify="right", no_wrap=True)
     for name, values in [*result["categories"].items(), ("all", result["all"])]:
         table.add_row(name or "-", *(f"{values[n]:.3f}" if n != "questions" else str(values[n]) for n in _SHOWN))
     Console(highlight=False).print(table)

@@ -48,8 +48,10 @@ def test_it_prints_a_table(stack: Stack) -> None:
     done = sidestream(stack, "eval", COAST)
     assert done.returncode == 0
     head, *rows = done.stdout.splitlines()
-    assert head.split() == ["category", "questions", "recall@5", "recall@10", "recall@20", "hit@10", "mrr"]
-    assert rows[-1].split()[:2] == ["all", "5"]
+    shown = ["category", "asked", "R@5", "R@10", "R@20", "hit@10", "full@10", "mrr", "ndcg@10"]
+    assert head.split() == shown
+    assert rows[-2].split()[:2] == ["all", "5"]
+    assert rows[-1].startswith("95 % intervals: ")
 
 
 def test_what_was_not_imported_is_not_measured(stack: Stack, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Long dialogues that people wrote, through stream and workers, and what of the marked evidence is found.
 
 All five of them cost some 430 s of a core, more than the suites have room for; `python -m bench.quality --full`
-measures them (R@10 of .812 over 772 questions). The first two stand for them here, with a floor near their own .823.
+measures them (R@10 of .812 over 772 questions). The first stands for them here, with a floor near its own .811.
 """
 
 import json
@@ -13,9 +13,9 @@ import pytest
 from tests.integration.commands import sidestream
 from tests.stack import Stack
 
-DIALOGUES = 2
-TURNS, QUESTIONS = 1_082, 302
-FLOOR = 0.78
+DIALOGUES = 1
+TURNS, QUESTIONS = 419, 150
+FLOOR = 0.76
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def out_of_order(stack: Stack, file: Path) -> list[str]:
 @pytest.mark.data
 @pytest.mark.timeout(1_200)
 def test_locomo(stack: Stack, bench_data: Path, tmp_path: Path) -> None:
-    """The project's floor is R@10 of .62 over all five; what the first two reach by now is not to be lost."""
+    """The project's floor is R@10 of .62 over all five; what the first reaches by now is not to be lost."""
     file = tmp_path / "locomo.jsonl"
     lines = (bench_data / "locomo.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:DIALOGUES]), encoding="utf-8")
