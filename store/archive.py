@@ -7,14 +7,14 @@ Killed in between, the rows still stand and the file is not recorded: the same r
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memory.retention import Type
 from store import archive_kinds
 from store.archive_file import Contents, Item, checksum, decode, encode
-from store.archive_folder import ArchiveFolder
+from store.archive_folder import HALF_WRITTEN, ArchiveFolder
 from store.archive_kinds import KINDS
 from store.db import Database
 from store.errors import ArchiveDamaged, StoreError
@@ -171,9 +171,33 @@ class Archive:
         known = {location for (location,) in self.db.tuples("archive_locations")}
         return [name for name in self.folder.names() if name not in known]
 
+    def needless(self, name: str) -> bool:
+        """Whether a stray holds nothing but what stands in SQLite or a recorded file too, or was left half-written.
+
+        A database that was restored from a backup knows nothing of what was archived after that: such files may hold
+        the only copy, and stay.
+        """
+        if name.endswith(HALF_WRITTEN):
+            return True
+        found = decode(self.folder.get(name))
+        kind = KINDS.get(found.header.get("kind", ""))
+        if kind is None or found.damage:
+            return False
+        alone = _marks(found.items) - _marks(
+            archive_kinds.items(self.db, kind, [item["row"]["id"] for item in found.items])
+        )
+        if alone:
+            alone -= _marks(self.items(self.files(namespace=found.header.get("namespace"), kind=kind.name), []))
+        return not alone
+
     def totals(self) -> dict[str, int]:
         """`files`, `items` and `bytes`."""
         return dict(self.db.run("archive_totals")[0])
+
+
+def _marks(items: Iterable[Item]) -> set[tuple[str, float, str]]:
+    """What tells one item from another, also where a number was given twice."""
+    return {(item["id"], item["starts_at"], text_of(item)) for item in items}
 
 
 def text_of(item: Item) -> str:

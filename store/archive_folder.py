@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from store.errors import ArchiveDamaged, ArchiveUnavailable
 
-_PART = ".part"
+HALF_WRITTEN: Final = ".part"
 
 
 class ArchiveFolder(Protocol):
@@ -67,7 +67,7 @@ class LocalArchive:
     def put(self, name: str, data: bytes) -> None:
         """As `ArchiveFolder.put`: written beside, fsynced, renamed, and the folder fsynced."""
         path = self._folder / name
-        part = path.with_name(path.name + _PART)
+        part = path.with_name(path.name + HALF_WRITTEN)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -166,5 +166,9 @@ def _archive(archive: Archive) -> list[Finding]:
     found = [Finding("archive", 1, f"{problem.location}: {problem.reason}") for problem in problems]
     if strays:
         # Left to the nightly run, which knows that nobody is writing one.
-        found.append(Finding("archive", len(strays), "files are not recorded; the nightly run removes them"))
+        found.append(
+            Finding(
+                "archive", len(strays), "files are not recorded; the nightly run removes those whose rows stand here"
+            )
+        )
     return found

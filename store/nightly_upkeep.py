@@ -23,20 +23,22 @@ class _Upkeep:
 
 
 class StrayFiles(_Upkeep):
-    """Removes archive files that a killed writer left unrecorded; their rows still stand in SQLite."""
+    """Removes archive files that a killed writer left unrecorded, as far as their rows still stand in SQLite."""
 
     name = "stray_archive_files"
 
-    def prepare(self, context: Context, cursor: str) -> int:
-        """Removes them all: only the night writes archive files, and it is at this step."""
+    def prepare(self, context: Context, cursor: str) -> tuple[int, int]:
+        """Removes them: only the night writes archive files, and it is at this step."""
         strays = context.archive.strays()
-        for name in strays:
+        needless = [name for name in strays if context.archive.needless(name)]
+        for name in needless:
             context.archive.folder.delete(name)
-        return len(strays)
+        return len(strays), len(needless)
 
     def apply(self, context: Context, cursor: str, prepared: Any) -> Slice:
         """Counts them."""
-        return Slice(None, prepared, deleted=prepared)
+        seen, deleted = prepared
+        return Slice(None, seen, kept=seen - deleted, deleted=deleted)
 
 
 class Orphans(_Upkeep):

@@ -250,3 +250,38 @@ def test_summaries_do_not_outlive_their_sessions_last_message(archive: Archive, 
     run_night(archive, clock, ARCHIVE, days=181)
     assert summaries.recent(db, ADA, 20) == []
     assert [i["row"]["content"] for i in search(archive, Wanted(ADA, kind="summary"), [])] == ["about something"]
+
+
+def test_a_file_that_a_restored_database_knows_nothing_of_stays(archive: Archive, db: Database, clock: Clock) -> None:
+    """It was archived after the backup, and may be the only copy."""
+    say(db, ADA, "one", "two", "three")
+    run_night(archive, clock, Rule("message", "archive", 180))
+    (row,) = archive.files(kind="message")
+    data = archive.folder.get(row.location)
+    db.script("restored", "DELETE FROM archives")
+    archive.folder.put("default/message/half.jsonl.zst.part", data[:10])
+    found = run_night(archive, clock, days=401)
+    (step,) = [s for s in found.steps if s.step == "stray_archive_files"]
+    assert (step.kept, step.deleted) == (1, 1)
+    assert archive.folder.names() == [row.location]
+    assert archive.read(row).damage == []
+
+
+def test_a_stray_whose_items_stand_elsewhere_goes(archive: Archive, db: Database, clock: Clock) -> None:
+    ids = say(db, ADA, "one", "two", "three")
+    archive.write("message", "default", ids[:2])
+    run_night(archive, clock, Rule("message", "archive", 180))
+    (row,) = archive.files(kind="message")
+    assert archive.folder.names() == [row.location]
+    archive.write("fact", "default", [_fact(db)])
+    run_night(archive, clock, days=401)
+    assert archive.folder.names() == [row.location]
+
+
+def _fact(db: Database) -> int:
+    db.script(
+        "fact",
+        "INSERT INTO long_term_memories (memory_id, scope_id, content, memory_type, status, source_type, valid_from,"
+        " created_at, updated_at) VALUES ('f', 1, 'a fact', 'fact', 'active', 'manual', 1, 1, 1)",
+    )
+    return int(db.tuples("orphans_range", {"after": 0, "limit": 9}, table="long_term_memories")[0][0])
