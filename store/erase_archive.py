@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from store.archive import Archive, ArchiveRow, location_of, text_of
-from store.archive_file import Contents, Item, checksum, encode
+from store.archive_file import Contents, Item, checksum, decode, encode
 from store.erase_rows import Person, RowEraser, embedded
 from store.migrate import schema_version
 
@@ -64,7 +64,7 @@ def erase_archived(archive: Archive, eraser: RowEraser, counts: Counter[str], he
     left, person = [], eraser.person
     for name in archive.strays():
         held()
-        archive.folder.delete(name)
+        _clear_stray(archive, name, person)
     rows = archive.files(namespace=person.namespace)
     # What was made of a guest's messages before these: they tell what was made of them.
     for row in sorted(rows, key=lambda row: row.kind in _SHARED_FROM):
@@ -151,6 +151,26 @@ def _embedded(item: Item) -> list[str]:
     former = [json.loads(past["before"]) for past in item.get("memory_history", ()) if past["before"]]
     texts = [item["row"].get("content"), *(before.get("content") for before in former if isinstance(before, dict))]
     return [text for text in texts if isinstance(text, str)]
+
+
+def _clear_stray(archive: Archive, name: str, person: Person) -> None:
+    """A file that is not recorded goes, unless it may be others' only copy: that stays without what is the person's."""
+    found = Contents({}, []) if archive.needless(name) else decode(archive.folder.get(name))
+    if not found.header or found.damage:
+        archive.folder.delete(name)
+        return
+    kept = [item for item in found.items if not is_theirs(item, person)]
+    if len(kept) == len(found.items):
+        return
+    for item in found.items:
+        if is_theirs(item, person):
+            person.said(text_of(item))
+    if kept:
+        header = {field: found.header[field] for field in ("schema", "namespace", "kind")}
+        data = encode(header, kept)
+        ids = [item["row"]["id"] for item in kept]
+        archive.put(location_of(header["namespace"], header["kind"], ids, data), data)
+    archive.folder.delete(name)
 
 
 def _rewrite(archive: Archive, row: ArchiveRow, found: Contents, kept: list[Item]) -> None:

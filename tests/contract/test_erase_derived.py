@@ -21,6 +21,7 @@ from store import (
     spaces,
 )
 from store.archive import Archive
+from store.archive_file import decode
 from store.archive_folder import LocalArchive
 from store.archive_restore import Wanted, search
 from store.db import Database
@@ -229,3 +230,15 @@ def test_a_snapshot_is_written_anew(reach: Reach, clock: Clock, server: RedisSer
     finally:
         client.config_set("save", "")
     assert SECRET.encode() not in snapshot.read_bytes()
+
+
+def test_a_file_that_a_restored_database_does_not_know_loses_theirs_alone(reach: Reach, clock: Clock) -> None:
+    fill(reach, clock)
+    (row,) = reach.archive.files(kind="message")
+    reach.db.script("restored", "DELETE FROM archives")
+    reach.archive.folder.put("default/message/half.jsonl.zst.part", b"x")
+    found = erased(reach, clock)
+    assert (found.left, found.found) == ([], [])
+    (name,) = reach.archive.folder.names()
+    items = decode(reach.archive.folder.get(name)).items
+    assert (name != row.location, {item["user_id"] for item in items}) == (True, {"bob"})
