@@ -1,6 +1,6 @@
 """What the search arms find in SQLite, put together as a pool to rank."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,12 +11,12 @@ from memory.terms import terms as terms_of
 from memory.timehints import Span
 from memory.types import Degraded, Kind, Scope, StoredMessage
 from recall.meaning_arm import Nearest, QuerySpace, nearest, of_pool
-from recall.pool import Measured, assemble
+from recall.pool import Columns, Measured, assemble, columns
 from recall.tail_arm import Pending, pending
 from store import features, fulltext, selection
 from store import kinds as kind_codes
 from store.db import Database
-from store.features import Features, ScopeSize
+from store.features import ScopeSize
 from store.fulltext import Postings
 from store.narrowing import Narrowed, narrow
 from store.selection import Keys, Selection
@@ -65,7 +65,7 @@ class Found:
 
     pool: Pool
     pending: dict[Key, StoredMessage] = field(default_factory=dict)
-    ranks: dict[str, list[Key]] = field(default_factory=dict)
+    ranks: dict[str, list[int]] = field(default_factory=dict)
     low: Collection[Key] = frozenset()
     degraded: list[Degraded] = field(default_factory=list)
     by_meaning: bool = False
@@ -85,19 +85,20 @@ def find(db: Database, scope: Scope, asked: Asked, tail: Sequence[StoredMessage]
     near = nearest(db, scope, chosen, asked.vector, breadth) if asked.vector else Nearest()
     timed = _by_time(db, narrowed, asked, chosen)
     keys = [key for key in dict.fromkeys([*lexical, *near.keys, *timed]) if key not in barred]
-    rows = features.of_keys(db, narrowed.scope_id, keys)
+    fresh = _pending(asked, tail, held.terms)
+    stored = features.of_keys(db, narrowed.scope_id, keys)
+    rows = columns([*stored, *(item.features for item in fresh)])
     meaning = None
     if near.space and asked.vector:
         meaning = of_pool(db, near.space, asked.vector, rows, asked.by, size.messages, narrowed.scope_id)
-    fresh = _pending(asked, tail, held.terms)
-    sessions = features.session_sizes(db, sorted({r.session_pk for r in rows if r.session_pk is not None}))
+    sessions = features.session_sizes(db, sorted({pk for pk in rows.session_pks if pk is not None}))
     counts = np.array([len(found) for found in held.keys], dtype=np.float64)
-    pool = _pool(rows, _matches(held, rows), fresh, asked, Measured(counts, size, sessions), meaning)
+    pool = _pool(rows, _matches(held, rows.keys), fresh, asked, Measured(counts, size, sessions), meaning)
     return Found(
         pool,
         _by_key(fresh),
-        {"text": _split(lexical), "meaning": _split(near.keys), "time": _split(timed)},
-        {kind_codes.split(row.key) for row in rows if row.confidence < LOW_CONFIDENCE},
+        {"text": lexical, "meaning": near.keys, "time": timed},
+        set(map(kind_codes.split, rows.keys[rows.confidence < LOW_CONFIDENCE].tolist())),
         near.degraded,
         by_meaning=bool(near.keys),
     )
@@ -107,18 +108,19 @@ def of_tail(asked: Asked, tail: Sequence[StoredMessage]) -> Found:
     """The candidates among what is not stored yet, for when there is nothing else."""
     fresh = _pending(asked, tail, asked.terms)
     measured = Measured(np.zeros(len(asked.terms)), ScopeSize(0, 0, 0))
-    return Found(_pool([], np.zeros((0, len(asked.terms))), fresh, asked, measured), _by_key(fresh))
+    rows = columns([item.features for item in fresh])
+    return Found(_pool(rows, np.zeros((len(fresh), len(asked.terms))), fresh, asked, measured), _by_key(fresh))
 
 
 def _pool(
-    rows: Sequence[Features],
+    rows: Columns,
     matches: Numbers,
     fresh: Sequence[Pending],
     asked: Asked,
     measured: Measured,
     meaning: Numbers | None = None,
 ) -> Pool:
-    """What is stored and what is not yet, together."""
+    """What is stored and, behind it, what is not yet; in `matches` the latter have no terms yet."""
     if fresh:
         added = np.array([item.held for item in fresh], dtype=np.float64)
         scope = measured.scope
@@ -126,9 +128,8 @@ def _pool(
             scope.sessions, scope.messages + len(fresh), scope.tokens + sum(f.features.size for f in fresh)
         )
         measured = Measured(measured.counts + added.sum(axis=0), scope, measured.sessions)
-        matches = np.concatenate([matches, added])
-        meaning = None if meaning is None else np.concatenate([meaning, np.full(len(fresh), np.nan)])
-    return assemble([*rows, *(item.features for item in fresh)], matches, asked.words, measured, meaning)
+        matches[len(matches) - len(fresh) :] = added
+    return assemble(rows, matches, asked.words, measured, meaning)
 
 
 def _pending(asked: Asked, tail: Sequence[StoredMessage], wanted: Sequence[str]) -> list[Pending]:
@@ -187,13 +188,8 @@ def _by_time(db: Database, narrowed: Narrowed, asked: Asked, chosen: Selection) 
     return [key for key in dict.fromkeys(keys) if key in allowed]
 
 
-def _matches(held: Postings, rows: Sequence[Features]) -> Numbers:
-    """A line for each row, with 1 for each term that it holds."""
-    keys = np.array([row.key for row in rows], dtype=np.int64)
+def _matches(held: Postings, keys: Keys) -> Numbers:
+    """A line for each key, with 1 for each term that its row holds."""
     if not held.keys:
-        return np.zeros((len(rows), 0))
+        return np.zeros((len(keys), 0))
     return np.stack([selection.among(keys, found) for found in held.keys], axis=1).astype(np.float64)
-
-
-def _split(keys: Iterable[int]) -> list[Key]:
-    return [kind_codes.split(key) for key in keys]

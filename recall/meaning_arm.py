@@ -1,18 +1,17 @@
 """The vector arm: what is nearest to the query, and how near every candidate is."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from memory.meaning import nearness
-from memory.ranking import NOWHERE, Numbers, Weights
+from memory.ranking import Numbers, Weights
 from memory.types import Candidate, Degraded, Scope
+from recall.pool import Columns
 from store import kinds as kind_codes
 from store import spaces, vector_rows, vectors
 from store.db import Database
 from store.errors import StoreError
-from store.features import Features
 from store.selection import Selection
 from store.spaces import Space
 
@@ -61,22 +60,19 @@ def nearest(db: Database, scope: Scope, chosen: Selection, query: QuerySpace, li
 
 
 def of_pool(
-    db: Database, space: Space, query: QuerySpace, rows: Sequence[Features], by: Weights, total: int, scope_id: int
+    db: Database, space: Space, query: QuerySpace, rows: Columns, by: Weights, total: int, scope_id: int
 ) -> Numbers:
     """How near each candidate is together with its neighbours; NaN for those without a vector. All are of one scope.
 
     What is common to all is the mean of the pool where that is most of the scope (`total` messages) and large enough,
     else the space's.
     """
-    beside = {key for row in rows for key in (row.key, row.before, row.after) if key is not None}
-    lines, matrix = vector_rows.matrix(db, space, sorted(beside), scope_id)
-    own, before, after = (
-        np.array([NOWHERE if key is None else lines.get(key, NOWHERE) for key in column], dtype=np.int64)
-        for column in ([r.key for r in rows], [r.before for r in rows], [r.after for r in rows])
-    )
-    own_mean = len(rows) >= vectors.CENTRED_AT and 2 * len(rows) >= total
+    count = len(rows.keys)
+    line, lines = vector_rows.lines(db, space, np.concatenate([rows.keys, rows.before, rows.after]), scope_id)
+    own_mean = count >= vectors.CENTRED_AT and 2 * count >= total
     centre = None if own_mean else vector_rows.centre(db, space)
-    return nearness(np.frombuffer(query.vector, dtype="<f4"), matrix, own, before, after, by, centre)
+    asked = np.frombuffer(query.vector, dtype="<f4")
+    return nearness(asked, lines, line[:count], line[count : 2 * count], line[2 * count :], by, centre)
 
 
 def _open(
@@ -85,7 +81,7 @@ def _open(
     """Of the kinds of which everything may be found."""
     kinds = chosen.open_kinds
     wide = Scope(scope.user_id, scope.namespace)
-    return vectors.knn(db, space, wide, query.vector, limit, kinds) if kinds else []
+    return vectors.knn(db, space, wide, query.vector, limit, kinds, head=0) if kinds else []
 
 
 def _listed(
@@ -104,8 +100,11 @@ def _listed(
     best: list[Candidate] = []
     asked = np.frombuffer(query.vector, dtype="<f4")
     for start in range(0, len(listed), _EXACT):
-        lines, matrix = vector_rows.matrix(db, space, listed[start : start + _EXACT].tolist())
-        cosines = (matrix @ asked).tolist()
-        best += [Candidate(*kind_codes.split(key), cosines[line]) for key, line in lines.items()]
+        some = listed[start : start + _EXACT]
+        line, lines = vector_rows.lines(db, space, some)
+        held = line != vector_rows.NONE
+        cosines = (lines[line[held]] @ asked).tolist()
+        pairs = zip(some[held].tolist(), cosines, strict=True)
+        best += [Candidate(*kind_codes.split(key), cosine) for key, cosine in pairs]
         best = sorted(best, key=lambda c: (-c.score, -c.id))[:limit]
     return best

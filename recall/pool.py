@@ -1,7 +1,8 @@
 """From what the store knows of candidates to the columns that ranking works on."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,22 @@ from memory.ranking import NOWHERE, Flags, Numbers, Places, Pool, inverse_freque
 from memory.terms import terms
 from store import kinds as kind_codes
 from store.features import Features, ScopeSize, SessionSize
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What `store.features` tells of candidates, column by column; `before` and `after` are keys, NOWHERE for none."""
+
+    keys: Places
+    session_pks: Sequence[int | None]
+    before: Places
+    after: Places
+    sizes: Numbers
+    at: Numbers
+    names: Sequence[str | None]
+    asks: Flags
+    prior: Numbers
+    confidence: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +37,26 @@ class Measured:
     sessions: Mapping[int, SessionSize] = field(default_factory=dict)
 
 
+def columns(rows: Sequence[Features]) -> Columns:
+    """The rows' columns."""
+    every: list[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * len(Features._fields)
+    keys, sessions, before, after, sizes, at, names, asks, prior, confidence = every
+    return Columns(
+        keys=np.array(keys, dtype=np.int64),
+        session_pks=sessions,
+        before=_or_nowhere(before),
+        after=_or_nowhere(after),
+        sizes=np.array(sizes, dtype=np.float64),
+        at=np.array(at, dtype=np.float64),
+        names=names,
+        asks=np.array(asks, dtype=np.bool_),
+        prior=np.array(prior, dtype=np.float64),
+        confidence=np.array(confidence, dtype=np.float64),
+    )
+
+
 def assemble(
-    rows: Sequence[Features],
+    rows: Columns,
     matches: Numbers,
     words: Collection[str],
     measured: Measured,
@@ -35,31 +70,32 @@ def assemble(
         meaning: how near each row is; None where nothing was compared.
     """
     scope = measured.scope
-    place = {row.key: n for n, row in enumerate(rows)}
+    keys = rows.keys.tolist()
+    place = {key: n for n, key in enumerate(keys)}
     return Pool(
-        keys=[kind_codes.split(row.key) for row in rows],
+        keys=list(map(kind_codes.split, keys)),
         matches=matches,
         idf=inverse_frequency(measured.counts, float(scope.messages)),
-        sizes=_numbers(row.size for row in rows),
+        sizes=rows.sizes,
         mean_size=scope.tokens / scope.messages if scope.messages else 0.0,
-        meaning=np.full(len(rows), np.nan) if meaning is None else meaning,
-        session=_sessions(rows, measured.sessions),
-        before=_places(place.get(row.before, NOWHERE) if row.before else NOWHERE for row in rows),
-        after=_places(place.get(row.after, NOWHERE) if row.after else NOWHERE for row in rows),
-        asks=np.array([bool(row.asks) for row in rows], dtype=np.bool_),
-        named=_named([row.name for row in rows], words),
-        at=_numbers(row.at for row in rows),
-        prior=_numbers(row.prior for row in rows),
-        session_sizes=_numbers(session.tokens for session in measured.sessions.values()),
+        meaning=np.full(len(keys), np.nan) if meaning is None else meaning,
+        session=_sessions(rows.session_pks, measured.sessions),
+        before=_places(place, rows.before),
+        after=_places(place, rows.after),
+        asks=rows.asks,
+        named=_named(rows.names, words),
+        at=rows.at,
+        prior=rows.prior,
+        session_sizes=np.array([session.tokens for session in measured.sessions.values()], dtype=np.float64),
         mean_session=scope.tokens / scope.sessions if scope.sessions else 0.0,
         sessions=scope.sessions,
     )
 
 
-def _sessions(rows: Sequence[Features], sessions: Mapping[int, SessionSize]) -> Places:
+def _sessions(pks: Sequence[int | None], sessions: Mapping[int, SessionSize]) -> Places:
     """The number of each row's session; a session of one message says nothing that the message does not."""
     number = {pk: n if size.messages > 1 else NOWHERE for n, (pk, size) in enumerate(sessions.items())}
-    return _places(NOWHERE if row.session_pk is None else number.get(row.session_pk, NOWHERE) for row in rows)
+    return np.array([NOWHERE if pk is None else number.get(pk, NOWHERE) for pk in pks], dtype=np.int64)
 
 
 def _named(names: Sequence[str | None], words: Collection[str]) -> Flags:
@@ -70,9 +106,9 @@ def _named(names: Sequence[str | None], words: Collection[str]) -> Flags:
     return np.array([one and name in hit for name in names], dtype=np.bool_)
 
 
-def _numbers(values: Iterable[float]) -> Numbers:
-    return np.array(list(values), dtype=np.float64)
+def _or_nowhere(keys: Sequence[int | None]) -> Places:
+    return np.array([NOWHERE if key is None else key for key in keys], dtype=np.int64)
 
 
-def _places(values: Iterable[int]) -> Places:
-    return np.array(list(values), dtype=np.int64)
+def _places(place: Mapping[int, int], keys: Places) -> Places:
+    return np.array([place.get(key, NOWHERE) for key in keys.tolist()], dtype=np.int64)

@@ -15,6 +15,7 @@ from memory.types import Degraded, Hit, Kind, Scope, StoredMessage
 from recall.candidates import FEWER, Asked, Found, find, of_tail
 from recall.meaning_arm import QuerySpace
 from recall.rows import Row, Rows, hit, load
+from store import kinds as kind_codes
 from store.db import Database
 
 SEARCHED: tuple[Kind, ...] = ("message", "summary", "fact")
@@ -133,7 +134,8 @@ def _texts(
 def _why(scored: Scored, found: Found) -> dict[str, Any]:
     """Which arms found a hit, and at which rank; why it is among the hits."""
     key = (scored.kind, scored.id)
-    ranks = {arm: keys.index(key) + 1 for arm, keys in found.ranks.items() if key in keys}
+    number = kind_codes.key(*key)
+    ranks = {arm: keys.index(number) + 1 for arm, keys in found.ranks.items() if number in keys}
     kept = "fills up" if key in found.low else "not stored yet" if key in found.pending else "ranked"
     return {"ranks": ranks, "kept": kept}
 

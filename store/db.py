@@ -19,6 +19,7 @@ from store.callbacks import run_all
 from store.errors import ForkedConnection, StoreError, translate
 from store.gate import Gate
 from store.sqlfiles import for_rows, statements
+from store.term_shares import TermShares
 
 if TYPE_CHECKING:
     from store.vector_cache import VectorCache
@@ -39,6 +40,7 @@ class Database:
         clock: unix seconds.
         identity: inode and device of the file; a restored one is another.
         vector_cache: large scopes' vectors in memory, for a connection that searches; None to search the file.
+        term_shares: what searches of large scopes found out about terms.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Database:
         self._conn = conn
         self.identity = path.stat()[1:3]
         self.vector_cache: VectorCache | None = None
+        self.term_shares = TermShares()
         self._gate = gate
         self._pid = os.getpid()
         self._depth = 0
@@ -288,12 +291,9 @@ class Database:
         # SQLite rolls back by itself on some errors (full, I/O); then there is nothing left to undo.
         if not self._conn.in_transaction:
             return
-        if outermost:
-            self._execute("rollback", "ROLLBACK")
-        else:
-            name = f"s{self._depth}"
-            self._execute("rollback", f"ROLLBACK TO {name}")
-            self._execute("rollback", f"RELEASE {name}")
+        name = f"s{self._depth}"
+        for sql in ["ROLLBACK"] if outermost else [f"ROLLBACK TO {name}", f"RELEASE {name}"]:
+            self._execute("rollback", sql)
 
     def _run_after(self) -> None:
         callbacks, self._after = self._after, []

@@ -20,6 +20,7 @@ from store import kinds as kind_codes
 from store import messages
 from store.db import Database
 from store.narrowing import Narrowed, narrow
+from store.term_shares import TermShares
 
 IndexRow: TypeAlias = tuple[Kind, int, int, str]
 """(kind, id, scope id, terms separated by spaces)."""
@@ -33,6 +34,9 @@ BUDGET = 3_000
 """Rows that a search of a large scope looks at, as far as it can tell beforehand."""
 SEEN = 40
 """How frequent a term is there is told from its newest so many rows."""
+_STALE = 1.01
+"""How frequent a term is is looked up anew once there are so many times the rows."""
+_MOST_SHARES = 10_000
 READ = 40
 """So many of the best are read, to see how often they hold the terms and how long they are."""
 CUT = 2_000
@@ -113,10 +117,7 @@ def _affordable(db: Database, terms: list[str], size: int) -> list[str]:
     """
     if size <= LARGE or len(terms) == 1:
         return terms
-    newest = 4 * messages.next_message_id(db)
-    matches = json.dumps([f"terms : {_quoted(term)}" for term in terms])
-    reached = [key for (key,) in db.tuples("fulltext_rarity", {"matches": matches, "seen": SEEN})]
-    rows = [SEEN if key is None else size * SEEN / max(SEEN, (newest - key) / 4) for key in reached]
+    rows = [SEEN if share is None else size * share for share in _shares(db, terms)]
     kept: list[int] = []
     total = 0.0
     for count, position in sorted(zip(rows, range(len(terms)), strict=True)):
@@ -127,10 +128,29 @@ def _affordable(db: Database, terms: list[str], size: int) -> list[str]:
     return [terms[position] for position in sorted(kept)]
 
 
+def _shares(db: Database, terms: Sequence[str]) -> list[float | None]:
+    """About which share of all rows holds each term; None for the rarest. The connection remembers them."""
+    newest = messages.next_message_id(db)
+    if newest > _STALE * db.term_shares.newest or len(db.term_shares.by_term) > _MOST_SHARES:
+        db.term_shares = TermShares(newest)
+    known = db.term_shares.by_term
+    unknown = [term for term in terms if term not in known]
+    if unknown:
+        matches = json.dumps([f"terms : {_quoted(term)}" for term in unknown])
+        reached = db.tuples("fulltext_rarity", {"matches": matches, "seen": SEEN})
+        for term, (key,) in zip(unknown, reached, strict=True):
+            known[term] = None if key is None else SEEN / max(SEEN, newest - key / 4)
+    return [known[term] for term in terms]
+
+
 def _postings(db: Database, scope_id: int, terms: Sequence[str], size: int) -> list[Keys]:
-    matches = json.dumps([f'scope : "s{scope_id}" AND terms : {_quoted(term)}' for term in terms])
     bounded = size > LARGE and len(terms) == 1
-    rows = db.tuples("fulltext_newest" if bounded else "fulltext_postings", {"matches": matches, "most": BUDGET})
+    if not bounded and size > LARGE and 2 * size >= messages.next_message_id(db):
+        matches = json.dumps([f"terms : {_quoted(term)}" for term in terms])
+        rows = db.tuples("fulltext_postings_mostly", {"matches": matches, "scope_id": scope_id})
+    else:
+        matches = json.dumps([f'scope : "s{scope_id}" AND terms : {_quoted(term)}' for term in terms])
+        rows = db.tuples("fulltext_newest" if bounded else "fulltext_postings", {"matches": matches, "most": BUDGET})
     return [np.fromstring(text or "", np.int64, sep=",") for (text,) in rows]
 
 

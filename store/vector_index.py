@@ -7,7 +7,7 @@ measured at 100,000 x 1,024, a third of the time of whole rows one after the oth
 bytes for the last step and a quarter of that at most for the others: 1.2 KB at 1,024.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import repeat
 from threading import Lock
@@ -54,6 +54,19 @@ class _Rows:
             getattr(made, name)[:count] = getattr(self, name)[kept]
         made.first[:, :count] = self.first[:, kept]
         return replace(made, count=count)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Vectors of eight bits a dimension that become floats as they are asked for, so that few stand in memory."""
+
+    small: NDArray[np.int8]
+    scales: Floats
+
+    def __getitem__(self, places: Ints) -> Floats:
+        """(places, dimensions), of unit length."""
+        found: Floats = self.small[places] * self.scales[places, None]
+        return found
 
 
 class VectorIndex:
@@ -120,18 +133,14 @@ class VectorIndex:
         keys = rows.keys[found[order]].tolist()
         return [pair for pair in zip(keys, cosines[order].tolist(), strict=True) if pair[0] != _GONE]
 
-    def fetch(self, keys: Iterable[int]) -> tuple[dict[int, int], Floats]:
-        """Vectors of unit length, to eight bits a dimension, and the line of each key that is here."""
-        rows, asked = self._rows, list(keys)
-        at = np.array(list(map(self._places.get, asked, repeat(_GONE))), np.intp)
+    def fetch(self, keys: Ints) -> tuple[Ints, "Lines"]:
+        """The line of each key, -1 where it is not here, and the lines: of unit length, to eight bits a dimension."""
+        rows = self._rows
+        at = np.array(list(map(self._places.get, keys.tolist(), repeat(_GONE))), np.int64)
         # What came, went, or moved to another place since the rows were taken is not among them.
-        held = np.flatnonzero((at >= 0) & (at < rows.count))
-        held = held[rows.keys[at[held]] == np.array(asked, np.int64)[held]]
-        lines = np.empty((len(held), self.dimensions), np.float32)
-        for start in range(0, len(held), _CONVERTED):
-            some = at[held[start : start + _CONVERTED]]
-            np.multiply(rows.small[some], rows.scales[some, None], out=lines[start : start + _CONVERTED])
-        return {asked[place]: line for line, place in enumerate(held.tolist())}, lines
+        at[at >= rows.count] = _GONE
+        at[rows.keys[at] != keys] = _GONE
+        return at, Lines(rows.small, rows.scales)
 
     def _allowed(self, rows: _Rows, codes: Collection[int], session_pk: int | None) -> Places | None:
         """Which rows may be found; None for all of them."""
@@ -235,5 +244,7 @@ def _least(values: NDArray[Any], count: int) -> Places:
     up_to = np.cumsum(np.bincount(values))
     edge = int(np.searchsorted(up_to, count))
     below = int(up_to[edge - 1]) if edge else 0
-    at_edge = np.flatnonzero(values == edge)[: count - below]
-    return np.concatenate([np.flatnonzero(values < edge), at_edge])
+    found = np.flatnonzero(values <= edge)
+    at_edge = values[found] == edge
+    kept: Places = found[~at_edge | (np.cumsum(at_edge) <= count - below)]
+    return kept

@@ -80,12 +80,14 @@ def knn(
     query: bytes,
     k: int,
     kinds: Sequence[Kind] = ("message", "summary"),
+    *,
+    head: int = HEAD,
 ) -> list[Candidate]:
     """The `k` (at most 4,096) nearest of the scope, nearest first; score is the cosine similarity, -1 to 1.
 
     A `session_id` or `agent_id` in the scope narrows the search before the nearest are chosen. Empty without
     sqlite-vec. A large scope that the connection's cache holds is searched there: behind the first few, its cosines
-    are right to about .001.
+    are right to about .001; `head` 0 leaves all so, for who ranks them anew.
 
     Raises:
         ValueError: the query is not of the space's length.
@@ -99,8 +101,8 @@ def knn(
     if db.vector_cache is not None and scope.agent_id is None:
         index = db.vector_cache.index(db, space, narrowed.scope_id)
         if index is not None:
-            near = index.near(np.frombuffer(query, "<f4"), k + HEAD, kind_codes.codes(kinds), narrowed.session_pk)
-            best = _exact_head(db, space, query, near)[:k]
+            near = index.near(np.frombuffer(query, "<f4"), k + head, kind_codes.codes(kinds), narrowed.session_pk)
+            best = (_exact_head(db, space, query, near) if head else near)[:k]
             return [Candidate(*kind_codes.split(key), cosine) for key, cosine in best]
     rows = db.tuples(
         _statement(scope),

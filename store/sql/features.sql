@@ -1,12 +1,16 @@
 -- name: features_messages
--- The scope is asked again, so that a wrong key tells nothing of another user.
+-- The scope is asked again, so that a wrong key tells nothing of another user. In a session of one user all messages are
+-- of one scope, so that the neighbours are found in the index alone.
 SELECT
     4 * m.id, m.session_pk, 4 * b.id, 4 * a.id, m.token_count, m.occurred_at, m.metadata ->> '$.name',
     substr(trim(m.content), -1) IN ('?', '？'), 0.0, 1.0
 FROM json_each(:ids) AS j
 CROSS JOIN main_messages AS m ON m.id = j.value
-LEFT JOIN main_messages AS b ON b.session_pk = m.session_pk AND b.seq = m.seq - 1 AND b.scope_id = m.scope_id
-LEFT JOIN main_messages AS a ON a.session_pk = m.session_pk AND a.seq = m.seq + 1 AND a.scope_id = m.scope_id
+CROSS JOIN sessions AS s ON s.id = m.session_pk
+LEFT JOIN main_messages AS b
+    ON b.session_pk = m.session_pk AND b.seq = m.seq - 1 AND (NOT s.shared OR b.scope_id = m.scope_id)
+LEFT JOIN main_messages AS a
+    ON a.session_pk = m.session_pk AND a.seq = m.seq + 1 AND (NOT s.shared OR a.scope_id = m.scope_id)
 WHERE m.scope_id = :scope_id
 
 -- name: features_summaries

@@ -13,6 +13,25 @@ SELECT (SELECT group_concat(rowid) FROM memory_fts WHERE memory_fts MATCH j.valu
 FROM json_each(:matches) AS j
 ORDER BY j.key
 
+-- name: fulltext_postings_mostly
+-- The same where the scope has most of all rows: whose each is stands in an index, which costs half of walking through
+-- the scope's own list once a term.
+SELECT (
+    SELECT group_concat(f.rowid) FROM memory_fts AS f
+    WHERE f.memory_fts MATCH j.value AND CASE f.rowid & 3
+        WHEN 0 THEN EXISTS (
+            SELECT 1 FROM main_messages AS m INDEXED BY main_messages_by_scope
+            WHERE m.scope_id = :scope_id AND m.id = f.rowid / 4
+        )
+        WHEN 1 THEN EXISTS (
+            SELECT 1 FROM short_term_memories AS t WHERE t.id = f.rowid / 4 AND t.scope_id = :scope_id
+        )
+        ELSE EXISTS (SELECT 1 FROM long_term_memories AS l WHERE l.id = f.rowid / 4 AND l.scope_id = :scope_id)
+    END
+)
+FROM json_each(:matches) AS j
+ORDER BY j.key
+
 -- name: fulltext_newest
 -- The same for the one term of a large scope that may stand in most of its rows.
 SELECT group_concat(p.rowid)

@@ -154,3 +154,40 @@ def test_the_rare_words_of_a_long_question_decide(db: Database) -> None:
 def test_a_term_of_most_rows_still_finds(db: Database) -> None:
     say(db, ALICE, *(f"tea {n}" for n in range(9)), "nothing")
     assert all(c.score > 0 for c in fulltext.search(db, USER, ["tea"], 10))
+
+
+def test_a_scope_that_has_most_rows_finds_the_same_as_through_its_own_list(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(db, ALICE, *(f"kettle number {n} whistles" for n in range(60)))
+    say(db, Scope("bob", session_id="b"), *(f"the kettle of bob {n} whistles" for n in range(20)))
+    summarise(db, ALICE, 1, "a kettle that whistles")
+    summarise(db, Scope("bob", session_id="b"), 1, "no kettle whistles")
+    with db.atomic():
+        alice = scopes.scope_id(db, "default", "alice")
+        fulltext.index(db, [("fact", 999, alice, "kettl whistl")])
+    terms = query_terms("kettle whistles")
+    own = fulltext.postings(db, alice, terms)
+    monkeypatch.setattr(fulltext, "LARGE", 50)
+    most = fulltext.postings(db, alice, terms)
+    assert most.terms == own.terms == ["kettl", "whistl"]
+    for mine, all_of_mine in zip(most.keys, own.keys, strict=True):
+        assert set(all_of_mine) - set(mine) == {4 * 999 + 2}, "a fact without its row is nobody's"
+        assert set(mine) < set(all_of_mine) and len(mine) == 61
+
+
+def test_how_frequent_terms_are_is_remembered_until_more_was_said(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fulltext, "LARGE", 50)
+    monkeypatch.setattr(fulltext, "SEEN", 5)
+    say(db, ALICE, *(f"common number {n}" for n in range(200)))
+    assert len(found(db, USER, "common zebra")) == 10
+    first = db.term_shares
+    assert first.by_term == {"common": pytest.approx(5 / 6, abs=0.2), "zebra": None}
+    say(db, ALICE, "zebra")
+    found(db, USER, "zebra common number")
+    assert db.term_shares is first and set(first.by_term) == {"common", "zebra", "number"}
+    say(db, ALICE, *("zebra" for _ in range(20)))
+    found(db, USER, "zebra common")
+    assert db.term_shares is not first and db.term_shares.by_term["zebra"] == 5 / 6
