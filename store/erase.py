@@ -70,7 +70,7 @@ def erase(reach: Reach, namespace: str, user_id: str, *, actor: str, owner: str,
         StoreError: SQLite or the archive refused; what was erased before stays so.
     """
     db, person, result = reach.db, Person(namespace, user_id), Erased()
-    holds.refuse_held(db, namespace, user_id)
+    holds.refuse_erasure(db, namespace, user_id)
     lease = leases.acquire(db, LEASE, owner, LEASE_SECONDS, clock())
     if lease is None:
         raise StoreBusy("the nightly run is at work on the archive; ask again when it is done")

@@ -11,7 +11,7 @@ from memory.facts.gate import joint_end
 from memory.facts.model import TRUST, Change, Draft, Fact, FactText, Origin, Status
 from memory.terms import terms
 from memory.types import Scope
-from store import fulltext, spaces, vectors
+from store import fulltext, holds, spaces, vectors
 from store.db import Database
 from store.scopes import find_scope
 
@@ -140,8 +140,9 @@ def destroy(db: Database, fact: Fact, *, actor: str, reason: str, now: float) ->
     """Deletes a fact and its history for good; one line without its words says that it was there.
 
     The words go from the finished request that it came by, and from drafts of generations. What was said in a
-    conversation stays there.
+    conversation stays there. LegalHold: a hold stands on its user or namespace; nothing was changed.
     """
+    holds.refuse_held_scope(db, fact.scope_id)
     _forget(db, fact.id)
     db.run("facts_destroy_requests", scope_id=fact.scope_id, content=fact.content)
     db.run("facts_destroy_drafts", scope_id=fact.scope_id, content=fact.content)

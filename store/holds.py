@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from store.db import Database
 from store.errors import LegalHold, NotFound
+from store.scopes import by_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,27 @@ def refuse_held(db: Database, namespace: str, user_id: str) -> None:
     """Lets pass what is under no hold.
 
     Raises:
-        LegalHold: a hold stands on the user, on the namespace, or on somebody in whose sessions the user spoke.
+        LegalHold: a hold stands on the user or on the namespace.
     """
     reason = db.value("holds_on", namespace=namespace, user_id=user_id)
     if reason is not None:
         raise LegalHold(f"{_named(namespace, user_id)} is under a legal hold: {reason}; release it first")
+
+
+def refuse_held_scope(db: Database, scope_id: int) -> None:
+    """As `refuse_held`, for who has the scope's number from a row."""
+    found = by_id(db, scope_id)
+    if found is not None:
+        refuse_held(db, *found)
+
+
+def refuse_erasure(db: Database, namespace: str, user_id: str) -> None:
+    """Lets pass whom no hold keeps from being erased.
+
+    Raises:
+        LegalHold: a hold stands on the user, on the namespace, or on somebody in whose sessions the user spoke.
+    """
+    refuse_held(db, namespace, user_id)
     reason = db.value("erase_held_hosts", namespace=namespace, user_id=user_id)
     if reason is not None:
         raise LegalHold(

@@ -10,8 +10,9 @@ from memory.facts.model import Draft, Fact, Origin, SaidBy
 from memory.facts.noise import HELD, is_order
 from memory.facts.reading import TAKEN_BACK, understood
 from sidestream.events import MemoryForget, MemoryRemember
-from store import fact_changes, facts, scopes
+from store import fact_changes, facts, holds, scopes
 from store.db import Database
+from store.errors import LegalHold
 from store.jobs import Job
 from workers.gatekeeper import Gatekeeper, memory_id
 from workers.kinds import FORGET, REMEMBER
@@ -140,6 +141,11 @@ class ForgetHandler:
         if not found:
             named = f"memory_id: {wish.memory_id!r}" if wish.memory_id is not None else f"key: {wish.key!r}"
             return Failed(job, f"{named} names no fact of this user", "lasting")
+        try:
+            if wish.hard:
+                holds.refuse_held_scope(self._db, event.scope_id)
+        except LegalHold as error:
+            return Failed(job, str(error), "lasting")
         return Done(job, Forget(event, wish.hard, found))
 
     def _meant(self, scope_id: int, wish: MemoryForget) -> list[str]:

@@ -21,7 +21,7 @@ from recall.policy import weight_policy
 from store import fact_changes, fact_reading, facts, jobs
 from store.archive_place import policy as retention
 from store.db import Database
-from store.errors import StoreError, WrongState
+from store.errors import LegalHold, StoreError, WrongState
 from store.fact_reading import FactFilter, KnownFact
 from store.opening import open_database
 
@@ -228,7 +228,7 @@ def _each(
             try:
                 with opened.db.atomic():
                     changed = change(opened, opened.known(memory_id), {**told, "now": time.time()})
-            except WrongState as error:
+            except (WrongState, LegalHold) as error:
                 raise CliError(str(error)) from error
             said = changed if isinstance(changed, str) else done if changed else f"{done} already"
             click.echo(f"{memory_id}: {said}")

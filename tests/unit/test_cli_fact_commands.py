@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from memory.facts.model import Draft
 from memory.weights import WeightPolicy, present_weight
-from store import fact_reading, facts, generations, jobs
+from store import fact_reading, facts, generations, holds, jobs
 from store.db import Database
 from tests.unit.facts_support import ANN, BOB, fact
 from tests.unit.store_support import NOW, opened, say
@@ -103,6 +103,12 @@ def test_a_hard_forget_leaves_no_words(db: Database) -> None:
     assert run("forget", "new", "--hard").output == "new: destroyed\n"
     assert status(db, "new") == "gone"
     assert [json.loads(line)["change"] for line in run("history", "new", "--json").output.splitlines()] == ["destroyed"]
+
+
+def test_a_hard_forget_is_refused_under_a_legal_hold(db: Database) -> None:
+    holds.put(db, "default", "ann", "court", NOW)
+    assert "under a legal hold: court" in run("forget", "new", "--hard", code=1).output
+    assert status(db, "new") == "active"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from memory.facts.model import Fact, Status
 from memory.types import Scope
-from store import facts
+from store import facts, holds, jobs
 from tests.facts_score import DRAIN
 from tests.unit.workers_support import Bench, message
 from workers.drain import Drain
@@ -202,3 +202,20 @@ def test_a_hard_forget_leaves_its_words_in_no_table(bench: Bench) -> None:
         if "xylograph" in str(row)
     ]
     assert held == []
+
+
+def test_a_hard_forget_waits_for_a_legal_hold(bench: Bench) -> None:
+    bench.apply(remember("The vault opens with xylograph", id="1", key="vault"))
+    work(bench)
+    holds.put(bench.db, "default", "ann", "court", bench.now)
+    bench.apply({"type": "memory.forget", "key": "vault", "hard": "true", **ANN})
+    work(bench)
+    assert [f.status for f in known(bench)] == ["active"]
+    (reason,) = [text for (text,) in bench.rows("SELECT reason FROM dead_letters")]
+    assert "under a legal hold: court" in str(reason)
+    holds.release(bench.db, "default", "ann")
+    with bench.db.atomic():
+        dead = [i for (i,) in bench.rows("SELECT id FROM jobs WHERE state = 'dead'")]
+        jobs.revive(bench.db, int(str(dead[0])), bench.now)
+    work(bench)
+    assert known(bench) == []
