@@ -9,9 +9,18 @@ each. When it reaches POINT for the AFTER-th time, it says so and kills itself w
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from sidestream import Message, Publisher
+
+_SPEAKING = threading.Lock()
+
+
+def say(line: str) -> None:
+    """One line, whole, and none once the process has said where it dies: the replay has a thread of its own."""
+    with _SPEAKING:
+        os.write(1, f"{line}\n".encode())
 
 
 class Fault:
@@ -25,8 +34,9 @@ class Fault:
         if point == self._point:
             self._left -= 1
             if self._left == 0:
-                os.write(1, f"reached {point}\n".encode())
-                os.kill(os.getpid(), signal.SIGKILL)
+                with _SPEAKING:
+                    os.write(1, f"reached {point}\n".encode())
+                    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
@@ -35,9 +45,9 @@ def main() -> None:
     publisher = Publisher(url, spool_dir=Path(spool), timeout=1.0, fault=Fault(point, int(after)))
     for number in range(int(first), int(first) + int(count)):
         receipt = publisher.publish(Message(id=f"e{number}", session_id="s1", role="user", content=f"message {number}"))
-        os.write(1, f"published {receipt.id}\n".encode())
+        say(f"published {receipt.id}")
     publisher.flush(30.0)
-    os.write(1, b"flushed\n")
+    say("flushed")
 
 
 if __name__ == "__main__":
