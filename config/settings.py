@@ -18,28 +18,17 @@ from pydantic_settings import (
 )
 
 from config.errors import InvalidSettings
+from config.places import PlaceSettings
 from config.upkeep import UpkeepSettings
 
 SILICONFLOW_URL = "https://api.siliconflow.cn/v1"
 OPENAI_URL = "https://api.openai.com/v1"
 
 
-class Settings(UpkeepSettings, BaseSettings):
+class Settings(UpkeepSettings, PlaceSettings, BaseSettings):
     """Settings of one process. Durations are seconds, sizes bytes, unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix="SIDESTREAM_", extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    # where things live
-    data_dir: Path = Field(Path("data"), description="Folder of the database, the spool, the embedded Redis and logs.")
-    redis_url: str | None = Field(None, description="Your own Redis; absent: the embedded one in the data folder.")
-    redis_prefix: str = Field("sidestream:", min_length=1, description="Prefix of every Redis key and Celery queue.")
-    prompts_dir: Path | None = Field(
-        None, description="Folder of your own prompts, by the names in config/prompts; absent ones as there."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
-    log_format: Literal["auto", "json", "console"] = Field(
-        "auto", description="auto: console on a terminal, else JSON."
-    )
 
     # publishing
     tail_ttl: float = Field(86_400.0, gt=0, description="How long an untouched tail of a session lives in Redis.")
@@ -265,19 +254,9 @@ class Settings(UpkeepSettings, BaseSettings):
         return self
 
     @cached_property
-    def database(self) -> Path:
-        """The SQLite file."""
-        return self.data_dir / "sidestream.db"
-
-    @cached_property
     def archive_dir(self) -> Path:
         """The archive's folder, where it is not a bucket."""
         return Path(self.archive_url or self.data_dir / "archive")
-
-    @cached_property
-    def spool_dir(self) -> Path:
-        """Folder of the publishers' spool files."""
-        return self.data_dir / "spool"
 
     @classmethod
     def settings_customise_sources(

@@ -28,7 +28,7 @@ def apply_message(batch: Batch, session: SessionRow, _item: Incoming, said: Utte
     message_id = batch.next_message_id
     batch.next_message_id += 1
     embed = said.role in EMBEDDED_ROLES and len(said.content) > batch.rules.embed_min_chars
-    batch.messages.append(_row(batch, session, said, message_id, step.turn, OWED if embed else NEEDS_NONE))
+    batch.add_message(_row(batch, session, said, message_id, step.turn, OWED if embed else NEEDS_NONE))
     if said.terms:
         batch.terms.append(("message", message_id, session.scope_id, said.terms))
     batch.embeddings += embed

@@ -54,6 +54,7 @@ class Batch:
     duplicates: int = 0
     erased: int = 0
     owed: Counter[str] = field(default_factory=Counter)
+    _named: dict[tuple[int, str], int] = field(default_factory=dict)
 
     @property
     def windows(self) -> WindowRules:
@@ -72,10 +73,14 @@ class Batch:
 
     def turn_named(self, session: SessionRow, turn_id: str) -> int | None:
         """The newest turn in which the session has a message of that `turn_id`, stored or in this batch."""
-        for row in reversed(self.messages):
-            if row.session_pk == session.id and row.turn_id == turn_id:
-                return row.turn
-        return messages.turn_named(self.db, session.id, turn_id)
+        found = self._named.get((session.id, turn_id))
+        return messages.turn_named(self.db, session.id, turn_id) if found is None else found
+
+    def add_message(self, row: MessageRow) -> None:
+        """Adds a message that is to be written."""
+        self.messages.append(row)
+        if row.turn_id is not None:
+            self._named[row.session_pk, row.turn_id] = row.turn
 
     def stored(self, item: Incoming) -> None:
         """The event's rows are in the batch."""
