@@ -1,8 +1,6 @@
 """What an erasure must not leave: what was made of a guest's words, drafts, cached vectors, letters, snapshots."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,44 +18,16 @@ from store import (
     leases,
     spaces,
 )
-from store.archive import Archive
 from store.archive_file import decode
-from store.archive_folder import LocalArchive
 from store.archive_restore import Wanted, search
 from store.db import Database
 from store.erase import Reach
 from store.erase_rows import RowEraser
 from store.errors import LeaseLost, LegalHold
 from tests.contract.erase_support import ADA, BOB, OTHER, SECRET, erased, everything, fill
-from tests.contract.servers import RedisServer, running
+from tests.contract.servers import RedisServer
 from tests.unit.nightly_support import run_night
-from tests.unit.store_support import NOW, Clock, opened, say, session, summarise, vector
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with running("valkey") as found:
-        yield found
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def db(tmp_path: Path, clock: Clock) -> Iterator[Database]:
-    with opened(tmp_path, clock) as found:
-        yield found
-
-
-@pytest.fixture
-def reach(tmp_path: Path, db: Database, server: RedisServer) -> Iterator[Reach]:
-    client = server.connect()
-    client.flushall()
-    archive = Archive(db, LocalArchive(tmp_path / "archive"))
-    yield Reach(db, archive, client, Keys(), tmp_path, tmp_path / "spool", server.folder / "appendonlydir")
-    client.close()
+from tests.unit.store_support import NOW, Clock, say, session, summarise, vector
 
 
 def fact(db: Database, scope: Scope, memory_id: str, text: str, source_ids: list[int]) -> None:

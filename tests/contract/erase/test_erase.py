@@ -1,6 +1,5 @@
 """A person is erased everywhere, over a real Redis: rows, index, archive, append-only file; and does not come back."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,44 +13,15 @@ from store import (
     leases,
     messages,
 )
-from store.archive import Archive
-from store.archive_folder import LocalArchive
 from store.archive_restore import Restored, Wanted, restore, search
-from store.db import Database
 from store.erase import Reach
 from store.errors import LegalHold, StoreBusy
 from tests.contract.erase_support import ADA, BOB, OTHER, SECRET, erased, everything, fill
-from tests.contract.servers import RedisServer, running
-from tests.unit.store_support import NOW, Clock, opened, say, session, summarise
+from tests.contract.servers import running
+from tests.unit.store_support import NOW, Clock, say, session, summarise
 from tests.unit.workers_support import RULES
 from workers.ingest import Ingest
 from workers.stream import Entry
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with running("valkey") as found:
-        yield found
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def db(tmp_path: Path, clock: Clock) -> Iterator[Database]:
-    with opened(tmp_path, clock) as found:
-        yield found
-
-
-@pytest.fixture
-def reach(tmp_path: Path, db: Database, server: RedisServer) -> Iterator[Reach]:
-    client = server.connect()
-    client.flushall()
-    archive = Archive(db, LocalArchive(tmp_path / "archive"))
-    yield Reach(db, archive, client, Keys(), tmp_path, tmp_path / "spool", server.folder / "appendonlydir")
-    client.close()
 
 
 def test_nothing_of_the_person_is_left_and_all_of_the_others(reach: Reach, clock: Clock, tmp_path: Path) -> None:
